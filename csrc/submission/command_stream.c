@@ -172,7 +172,7 @@ static bool is_idle(const Commands *self)
     for (Py_ssize_t i = 0; idle && i < PyTuple_Size(lanes); i++) {
         const Lane *lane = (const Lane *)PyTuple_GetItem(lanes, i);
         idle = PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type) &&
-               (lane->made == 0 ? lane->done >= lane->submitted : lane->wait != 0 && ask(lane, 1) == 0);
+               (lane->last_event == 0 ? lane->done >= lane->submitted : lane->wait != 0 && ask(lane, 1) == 0);
     }
     Py_DECREF(lanes);
     return idle;
@@ -263,7 +263,7 @@ int reap(Commands *self)
     PyObject *lock = self->lock;
     if (!self->dirty)
         return DONE;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (!is_lock(lock))
         return OTHERWISE;
     int result = FAILED;
     Py_INCREF(self);

@@ -14,7 +14,7 @@ static void release_event(unsigned long long number, unsigned long long let_go)
 void own_event(Mark *mark, const Lane *lane)
 {
     const unsigned long long number = mark->number, let_go = mark->let_go;
-    memcpy(&mark->number, (const void *)(uintptr_t)lane->made, sizeof mark->number);
+    memcpy(&mark->number, (const void *)(uintptr_t)lane->last_event, sizeof mark->number);
     mark->let_go = lane->let_go;
     release_event(number, let_go);
 }
@@ -49,8 +49,8 @@ static PyMemberDef lane_members[] = {
     {"done", T_LONGLONG, offsetof(Lane, done), 0, NULL},
     {"used", T_BOOL, offsetof(Lane, used), 0, NULL},
     {"wait_for", T_ULONGLONG, offsetof(Lane, wait), 0, NULL},
-    {"asked", T_ULONGLONG, offsetof(Lane, asked), 0, NULL},
-    {"made", T_ULONGLONG, offsetof(Lane, made), 0, NULL},
+    {"driver_stream", T_ULONGLONG, offsetof(Lane, driver_stream), 0, NULL},
+    {"last_event", T_ULONGLONG, offsetof(Lane, last_event), 0, NULL},
     {"query", T_ULONGLONG, offsetof(Lane, query), 0, NULL},
     {"let_go", T_ULONGLONG, offsetof(Lane, let_go), 0, NULL},
     {"waits", T_ULONGLONG, offsetof(Lane, waits), 0, NULL},

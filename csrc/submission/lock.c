@@ -90,6 +90,18 @@ static PyObject *lock_release(Lock *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* An attribute, since the interpreter looks for signals after a call: core/lock.py. */
+static PyObject *lock_acquired(Lock *self, void *unused)
+{
+    return lock_acquire(self, unused);
+}
+
+static PyObject *lock_is_mine(Lock *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(self->depth > 0 && self->owner == PyThread_get_thread_ident());
+}
+
 static PyMethodDef lock_methods[] = {
     {"acquire", (PyCFunction)lock_acquire, METH_NOARGS, "Acquires the lock; nests if this thread holds it."},
     {"release", (PyCFunction)lock_release, METH_NOARGS, "Undoes one acquire."},
@@ -103,7 +115,13 @@ static PyMemberDef lock_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyType_Slot lock_slots[] = {
-    {Py_tp_members, lock_members}, {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_methods, lock_methods}, {0, NULL},
+static PyGetSetDef lock_properties[] = {
+    {"_acquired", (getter)lock_acquired, NULL, "Acquires the lock when it is read; true.", NULL},
+    {"is_mine", (getter)lock_is_mine, NULL, "Whether this thread holds the lock.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };
-PyType_Spec lock_spec = {"bindless.core._submission.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
+
+static PyType_Slot lock_slots[] = {
+    {Py_tp_members, lock_members}, {Py_tp_getset, lock_properties}, {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_methods, lock_methods}, {0, NULL},
+};
+PyType_Spec lock_spec = {"bindless.core._submission.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, lock_slots};

@@ -65,6 +65,8 @@ static PyMethodDef module_methods[] = {
     {"free_item", free_item, METH_O, "An item of a list that nothing else refers to; None without one."},
     {"stream_of_foreign", stream_of_foreign, METH_O,
      "The current stream of another library on the device of its array; None where C code does not know it."},
+    {"uninterrupted", uninterrupted, METH_O,
+     "A callback that calls a function. Ctrl-C does not interrupt it, and is raised after it, in the code that was running."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

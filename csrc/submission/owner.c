@@ -1,9 +1,10 @@
 /* Owner: base class of objects whose destructor a signal must not interrupt.
  *
- * CPython prints and discards an exception that leaves a destructor. A KeyboardInterrupt there would be lost, and
- * the native object would leak. The destructor of this type calls the Python method _finalize; meanwhile a handler
- * records SIGINT, and the exception is raised afterwards, in the code that dropped the object. A child that another
- * thread forks meanwhile has Python's handler: the destructor does not end there. */
+ * CPython prints and discards an exception that leaves a destructor or a callback of the garbage collector. A
+ * KeyboardInterrupt there would be lost, and the native object would leak. The destructor of this type calls the Python
+ * method _finalize; meanwhile a handler records SIGINT, and the exception is raised afterwards, in the code that dropped
+ * the object. The function uninterrupted does the same for a callback. A child that another thread forks meanwhile has
+ * Python's handler: the destructor does not end there. */
 
 #include "types.h"
 
@@ -149,7 +150,13 @@ static void pass_on(PyObject *self)
         Py_DECREF(value);
 }
 
-static void owner_finalize(PyObject *self)
+/* Calls _finalize of an owner (without arguments) or a callback. */
+static PyObject *call(PyObject *self, PyObject *arguments)
+{
+    return arguments == NULL ? PyObject_CallMethodObjArgs(self, str_finalize, NULL) : PyObject_CallObject(self, arguments);
+}
+
+static void call_shielded(PyObject *self, PyObject *arguments)
 {
     Shield shield;
     PyObject *type, *value, *trace;
@@ -158,16 +165,34 @@ static void owner_finalize(PyObject *self)
     if (in_main_thread && PyErr_CheckSignals() < 0) /* a signal that arrived just before */
         pass_on(self);
     raise_shield(&shield, in_main_thread);
-    PyObject *done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
-    if (done == NULL) { /* an exception raised before _finalize began, out of memory included: call it again */
+    PyObject *done = call(self, arguments);
+    if (done == NULL) { /* an exception raised before the call began, out of memory included: call again */
         pass_on(self);
-        done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
+        done = call(self, arguments);
         if (done == NULL)
             pass_on(self);
     }
     Py_XDECREF(done);
     lower_shield(&shield);
     PyErr_Restore(type, value, trace);
+}
+
+static PyObject *call_callback(PyObject *function, PyObject *arguments)
+{
+    call_shielded(function, arguments);
+    Py_RETURN_NONE;
+}
+
+PyObject *uninterrupted(PyObject *module, PyObject *function)
+{
+    static PyMethodDef method = {"callback", call_callback, METH_VARARGS, "Calls a function that signals do not interrupt."};
+    (void)module;
+    return PyCFunction_New(&method, function);
+}
+
+static void owner_finalize(PyObject *self)
+{
+    call_shielded(self, NULL);
 }
 
 static void owner_dealloc(PyObject *self)

@@ -55,11 +55,12 @@ static bool read_range(PyObject *value, PyObject *attribute, long long lowest, l
     return done;
 }
 
+enum { OF_TUPLE = 1, OF_RANGE = 4, OF_ND_RANGE = 7, MOST = 3 };
+
 /* Reads a range by value; false for one that is empty, or of another kind. Kinds differ: (n,) from n, since their sizes of
  * a required work-group differ. */
 static bool read_space(PyObject *space, long long sizes[9], int *dimensions)
 {
-    enum { OF_TUPLE = 1, OF_RANGE = 4, OF_ND_RANGE = 7 };
     int count = 0, others[2];
     if (PyLong_CheckExact(space)) {
         int overflow;
@@ -87,6 +88,15 @@ static bool read_space(PyObject *space, long long sizes[9], int *dimensions)
     if (nd_range_type == NULL)
         nd_range_type = Py_NewRef((PyObject *)Py_TYPE(space));
     return others[0] == count && others[1] == count;
+}
+
+int range_dimensions(PyObject *space)
+{
+    long long sizes[9];
+    int dimensions = 0;
+    const bool done = read_space(space, sizes, &dimensions);
+    PyErr_Clear();
+    return !done ? 0 : dimensions == 1 ? 1 : (dimensions - OF_TUPLE - 1) % MOST + 1;
 }
 
 void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key)

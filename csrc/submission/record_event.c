@@ -5,7 +5,7 @@
 static int call_record(const Lane *lane, unsigned long long *number)
 {
     record_function record;
-    void *address = (void *)(uintptr_t)lane->record_at, *what = (void *)(uintptr_t)lane->asked;
+    void *address = (void *)(uintptr_t)lane->record_at, *what = (void *)(uintptr_t)lane->driver_stream;
     const long long index = lane->submitted;
     memcpy(&record, &address, sizeof record);
     int result;
@@ -35,7 +35,7 @@ int record_for_wait(Mark *mark)
         return OTHERWISE;
     Lane *lane = (Lane *)mark->stream;
     PyObject *lock = lane->lock;
-    if (lane->record_at == 0 || lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (lane->record_at == 0 || !is_lock(lock))
         return OTHERWISE;
     int result = FAILED;
     Py_INCREF(lane);

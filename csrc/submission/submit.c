@@ -16,7 +16,7 @@ static int settle(const Prepared *command, Lane *lane)
 {
     if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
         return DONE;
-    if (lane->made != 0 || ((PyObject *)Py_TYPE(lane->pending) == command->mark_type &&
+    if (lane->last_event != 0 || ((PyObject *)Py_TYPE(lane->pending) == command->mark_type &&
                             record_mark(lane, (Mark *)lane->pending) == DONE)) { /* it has its event */
         Py_CLEAR(lane->pending);
         return DONE;
@@ -110,7 +110,7 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
         Py_DECREF(event);
         return result;
     }
-    if (lane->made != 0)
+    if (lane->last_event != 0)
         own_event(mark, lane);
     mark->index = ++lane->submitted;
     lane->used = 1;
@@ -136,7 +136,7 @@ static int submit_locked(Commands *self, const Submission *submission, const Wai
     if (turn < 0)
         turn = command->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)command->lane_count);
     PyObject *lock = ((Lane *)PyTuple_GetItem(command->lanes, turn))->lock;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (!is_lock(lock))
         return submit_to_lane(self, submission, waits, turn, given);
     int result = FAILED;
     Py_INCREF(lock);
@@ -232,7 +232,7 @@ static int submit_after(Commands *self, const Submission *submission, PyObject *
             return result;
     }
     PyObject *lock = self->lock;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type) {
+    if (!is_lock(lock)) {
         Py_XDECREF(weak);
         return OTHERWISE;
     }

@@ -80,10 +80,10 @@ typedef struct {
     PyObject_HEAD
     PyObject *pending, *lock;
     long long submitted, done;
-    unsigned long long wait, asked; /* addresses of the query of all work, and of the driver's stream; or 0 */
-    unsigned long long made, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
+    unsigned long long wait, driver_stream; /* addresses of the query of all work, and of the driver's stream; or 0 */
+    unsigned long long last_event, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
     unsigned long long waits; /* address of the Waits of a command; or 0 */
-    unsigned long long record_at; /* address of the function that records events in the lane, with `asked`; or 0 */
+    unsigned long long record_at; /* address of the function that records events in the lane, with `driver_stream`; or 0 */
     char used;
     unsigned long long order, order_after, order_before; /* addresses of functions that make the lane wait for a stream of
                                                           * another library, and that stream for the lane, and of their
@@ -255,10 +255,17 @@ int record_mark(Lane *lane, Mark *mark);
 int record_for_wait(Mark *mark);
 
 /* lock.c. take: false with an exception from a signal handler. */
+static inline bool is_lock(PyObject *object)
+{
+    return object != NULL && PyObject_TypeCheck(object, (PyTypeObject *)lock_type);
+}
+
 bool take(Lock *self);
 void give_back(Lock *self);
 
-/* prepared_command.c: describes a launch; the references are borrowed. Runs no Python code. */
+/* prepared_command.c: describes a launch; the references are borrowed. Runs no Python code. range_dimensions: 1 to 3; 0 for
+ * a range that Python must read. */
+int range_dimensions(PyObject *space);
 void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key);
 
 /* foreign_arguments.c: DLPack's code and bits of a dtype; false with an exception. */
@@ -296,6 +303,7 @@ Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, P
 
 /* owner.c: one-time initialisation: children of forks get Python's handler of signals; false with an exception. */
 bool watch_forks(void);
+PyObject *uninterrupted(PyObject *module, PyObject *function);
 
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */
 int submit(Commands *self, Submission *submission, PyObject **event);

@@ -48,13 +48,12 @@ typedef struct {
 /* Of the package: the type of arrays, the base type of objects that stand for image handles, the set of types that
  * decide by themselves, and the function that makes a key of another value. */
 static PyObject *array_type, *image_type, *plain_types, *key_function;
-static PyObject *str_shape, *str_strides, *str_kernels, *str_token, *str_global_range, *str_sizes;
+static PyObject *str_shape, *str_strides, *str_kernels, *str_token;
 
 PyObject *know_arguments(PyObject *module, PyObject *arguments)
 {
     static const Name names[] = {
         {&str_shape, "shape"}, {&str_strides, "strides"}, {&str_kernels, "_kernels"}, {&str_token, "_token"},
-        {&str_global_range, "global_range"}, {&str_sizes, "_sizes"},
     };
     (void)module;
     PyObject *array, *image, *plain, *key;
@@ -429,26 +428,6 @@ OBJECT_TYPE(variants, Variants, "Variants", end_table(&self->table), , {Py_tp_ne
 
 /* ---------------------------------------------------------------- launches */
 
-/* The dimensions of a range; 0 for what Python must read. */
-static int dimensions_of(PyObject *space)
-{
-    if (PyLong_CheckExact(space))
-        return 1;
-    if (PyTuple_Check(space))
-        return (int)PyTuple_Size(space);
-    PyObject *range = PyObject_GetAttr(space, str_global_range);
-    if (range == NULL) { /* a Range itself */
-        PyErr_Clear();
-        range = Py_NewRef(space);
-    }
-    PyObject *sizes = PyObject_GetAttr(range, str_sizes);
-    int found = sizes != NULL && PyTuple_Check(sizes) ? (int)PyTuple_Size(sizes) : 0;
-    Py_DECREF(range);
-    Py_XDECREF(sizes);
-    PyErr_Clear();
-    return found;
-}
-
 /* A new reference to the variants of a kernel in a context; NULL without. */
 static Variants *variants_of(const Commands *commands, PyObject *kernel)
 {
@@ -498,7 +477,7 @@ static int take_steps(const Commands *commands, const Variant *variant, PyObject
 int expand(const Commands *commands, PyObject *kernel, PyObject *space, PyObject *const *values, Py_ssize_t count,
            Expanded *expanded)
 {
-    const int dimensions = dimensions_of(space);
+    const int dimensions = range_dimensions(space);
     if (array_type == NULL || dimensions == 0 || count > MOST_ARGUMENTS)
         return OTHERWISE;
     Variants *variants = variants_of(commands, kernel);

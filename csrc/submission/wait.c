@@ -9,7 +9,7 @@ int ask(const Lane *lane, int questions)
 {
     wait_function wait;
     void *address = (void *)(uintptr_t)lane->wait;
-    const void *what = (const void *)(uintptr_t)lane->asked;
+    const void *what = (const void *)(uintptr_t)lane->driver_stream;
     memcpy(&wait, &address, sizeof wait);
     int result;
     Py_BEGIN_ALLOW_THREADS
@@ -179,7 +179,7 @@ static int settle_lanes(PyObject *lanes)
     int result = lanes != NULL && PyTuple_Check(lanes) ? DONE : OTHERWISE;
     for (Py_ssize_t i = 0; result == DONE && i < PyTuple_Size(lanes); i++) {
         Lane *lane = (Lane *)PyTuple_GetItem(lanes, i);
-        const bool counts = PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type) && lane->made == 0 && lane->wait != 0;
+        const bool counts = PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type) && lane->last_event == 0 && lane->wait != 0;
         result = counts ? settle_lane(lane) : OTHERWISE;
     }
     return result;

@@ -13,7 +13,7 @@ import pytest
 
 from bindless.sampling.memory import Lookup, cuda, linear, processor
 from bindless.sampling.memory.arrays import memory_array
-from bindless.sampling.memory.plan import NAMES, Operation, Plan, check
+from bindless.sampling.memory.plan import NAMES, MemoryPlan, Operation, check
 from tests.builtin_kernels.host_kernels import HostKernels
 from tests.support.filters import lookup as make_lookup
 
@@ -29,7 +29,7 @@ def _no_linear_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear, "kernel_kind", lambda plan: None)
 
 
-def run_program(host_kernels: HostKernels, program: cuda.CudaCall, plan: Plan, pointers: list[int]) -> None:
+def run_program(host_kernels: HostKernels, program: cuda.CudaCall, plan: MemoryPlan, pointers: list[int]) -> None:
     """Do what ``cuda.run`` does, one work-item after the other."""
 
     class Call(ctypes.Structure):
@@ -111,7 +111,7 @@ class Case:
 def compare(host_kernels: HostKernels, case: Case, *, deterministic: bool = False, tolerance: float = 2e-5) -> None:
     """Assert that kernels and processor agree, for every operation."""
 
-    def execute(plan: Plan, pointers: list[int]) -> None:
+    def execute(plan: MemoryPlan, pointers: list[int]) -> None:
         run_program(host_kernels, cuda.describe(plan, deterministic=deterministic), plan, pointers)
 
     for operation in Operation:
@@ -166,7 +166,7 @@ def test_deterministic_sums_do_not_depend_on_order(host_kernels: HostKernels) ->
         for name in ("coords", "grad_out"):
             case.samples[name] = np.ascontiguousarray(case.samples[name][:, order])
 
-        def execute(plan: Plan, pointers: list[int]) -> None:
+        def execute(plan: MemoryPlan, pointers: list[int]) -> None:
             run_program(host_kernels, cuda.describe(plan, deterministic=True), plan, pointers)
 
         results.append(case.run(Operation.backward, execute)[-1])

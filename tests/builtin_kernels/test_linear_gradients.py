@@ -15,7 +15,7 @@ import bindless as bl
 from bindless import kernels
 from bindless.sampling.memory import cuda, linear, processor
 from bindless.sampling.memory.arrays import memory_array
-from bindless.sampling.memory.plan import NAMES, Operation, Plan, check
+from bindless.sampling.memory.plan import NAMES, MemoryPlan, Operation, check
 from tests.support.filters import lookup as make_lookup
 
 Array = np.ndarray[Any, Any]
@@ -38,7 +38,7 @@ class Device:
         found[...] = values
         return found
 
-    def run(self, plan: Plan, pointers: list[int]) -> str:
+    def run(self, plan: MemoryPlan, pointers: list[int]) -> str:
         """Do what ``cuda.run`` does; returns the end of the kernel's name."""
         program = cuda.describe(plan)
         (launch,) = program.launches

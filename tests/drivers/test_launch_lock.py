@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from bindless.core._submission import Lock
+from bindless.core.lock import Lock
 
 
 def test_one_thread_at_a_time() -> None:

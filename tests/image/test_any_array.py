@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from bindless.image.array_library import maker_of
 from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
@@ -319,3 +321,29 @@ def test_grey_images_have_no_axis_of_channels(rng: np.random.Generator, queue: b
     with bl.Image(np.stack([pixels, pixels]), layers=True, queue=queue) as image:
         assert image.sample(coords).shape == image.fetch(coords).shape == (2, 1, 2)
         assert image.sample(coords, layers=1).shape == (1, 2)
+
+
+class _CuPy:
+    """Arrays of a library without exchange functions, which makes them on its current device."""
+
+    current = (2, 0)
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype, self.place = shape, dtype, _CuPy.current
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.place
+
+
+def test_results_of_cupy_are_on_the_device_of_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=_CuPy, empty=_CuPy))
+    dtype = np.dtype(np.float32)
+    first = maker_of(_CuPy((4,), dtype))
+    monkeypatch.setattr(_CuPy, "current", (2, 1))
+    second = maker_of(_CuPy((4,), dtype))
+    assert first is not None and second is not None
+    make_first, make_second = first((3,), dtype), second((3,), dtype)
+    assert make_first is not None and make_second is not None
+    assert make_first() is None
+    result = make_second()
+    assert (result.place, result.shape, result.dtype) == ((2, 1), (3,), dtype)

@@ -15,7 +15,7 @@ from bindless.ndimage.arguments import filter_of
 from bindless.ndimage.places import Places
 from bindless.ndimage.plan import resample
 from bindless.ndimage.source import source_of
-from bindless.ndimage.target import Target
+from bindless.ndimage.target import Output
 from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
@@ -44,7 +44,7 @@ def part(
         first=(x, y, z), window=Window((origin[2], origin[1], origin[0]), (sizes[0], sizes[1], sizes[2]))
     )
     source = source_of("test", texels, None, queue)
-    found: Array = resample(source, Target("test", source, None, shape), places, filter_, prefilter=False)
+    found: Array = resample(source, Output("test", source, None, shape), places, filter_, prefilter=False)
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless import device
-from bindless.device.declaration import Launch
+from bindless.device.declaration import LaunchFacts
 from bindless.python_kernels.argument_type import ArgumentType
 from bindless.python_kernels.compilation import compiled_kernel
 from bindless.python_kernels.function_digest import digest_of
@@ -79,7 +79,7 @@ def test_contraction_is_a_choice(contract: bool) -> None:
     floats = ArgumentType("array", dtype=np.dtype(np.float32), dimensions=1)
     table = ArgumentType("array", dtype=np.dtype(np.float32), dimensions=2)
     source = source_of(both._kernel_function)
-    launch = Launch(1, "ptx", contract=contract)
+    launch = LaunchFacts(1, "ptx", contract=contract)
     made = compiled_kernel(source, digest_of(source), launch, (floats, floats, floats, table))
     text = made.file.sections[0].data.decode()
     assert text.count("fma.rn.f32") == 1 + contract

@@ -16,7 +16,7 @@ import pytest
 import bindless as bl
 from bindless import device
 from bindless.compiler.ptx.range_guard import with_range
-from bindless.device.declaration import Launch
+from bindless.device.declaration import LaunchFacts
 from bindless.python_kernels.argument_type import ArgumentType
 from bindless.python_kernels.compilation import compiled_kernel
 from bindless.python_kernels.function_digest import digest_of
@@ -30,7 +30,7 @@ NUMBER = ArgumentType("number", "int64")
 def compiled(function: Any, *arguments: ArgumentType, dimensions: int = 2) -> str:
     """Return the PTX of a kernel."""
     source = source_of(function)
-    made = compiled_kernel(source, digest_of(source), Launch(dimensions, "ptx"), arguments)
+    made = compiled_kernel(source, digest_of(source), LaunchFacts(dimensions, "ptx"), arguments)
     (section,) = made.file.sections
     assert section.language == "ptx"
     return section.data.decode()

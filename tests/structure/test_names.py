@@ -17,7 +17,7 @@ PARTICIPLES = frozenset(
 )  # fmt: skip
 OPEN = frozenset(
     (
-        "backends", "bench", "dask", "device", "image", "ndimage", "python_kernels", "submission", "torch",
+        "bench", "dask", "device", "image", "ndimage", "python_kernels", "submission",
     )
 )  # fmt: skip
 """Packages that still have such names. A package leaves this list when it has none; none is added."""

@@ -30,7 +30,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Backend, FakeBackend
     for variable in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(registry, "_TABLE", dict.fromkeys(made, ("", "")))
-    monkeypatch.setattr(registry, "_made", dict(made))
+    monkeypatch.setattr(registry, "_backends", dict(made))
     monkeypatch.setattr(registry, "_failed", {})
     monkeypatch.setattr(context, "_defaults", {})
     yield made

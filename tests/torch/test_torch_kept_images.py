@@ -21,14 +21,14 @@ pytestmark = pytest.mark.torch
 @pytest.fixture(autouse=True)
 def none_kept() -> Iterator[None]:
     gc.collect()
-    hardware._kept.clear()
-    hardware._seen.clear()
+    hardware._cache.clear()
+    hardware._tensors.clear()
     yield
-    hardware._kept.clear()
+    hardware._cache.clear()
 
 
 def images() -> list[Any]:
-    return [kept.image for kept in hardware._kept.values()]
+    return [kept.image for kept in hardware._cache.values()]
 
 
 def ended(image: bl.Image) -> bool:
@@ -188,7 +188,7 @@ def test_repeated_calls_see_every_change(batched: bool) -> None:
     if batched:
         pixels, places = pixels[None].clone(), places[None]
     same_as_exact(pixels, places)
-    assert len(hardware._seen) == 1
+    assert len(hardware._tensors) == 1
     same_as_exact(pixels, places.unflatten(-2, (1, 7)))  # other shapes, types and layouts of the same places
     same_as_exact(pixels, places.double())
     same_as_exact(pixels, places.flip(-2))
@@ -203,7 +203,7 @@ def test_repeated_calls_see_every_change(batched: bool) -> None:
     other = torch.rand_like(pixels)
     same_as_exact(other, places)
     same_as_exact(pixels, places)
-    hardware._kept.clear()
+    hardware._cache.clear()
     same_as_exact(pixels, places)
 
 

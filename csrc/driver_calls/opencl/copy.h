@@ -74,7 +74,7 @@ static int bindless_submit_copy(const void *description)
     }
     cl_uint count = (cl_uint)queue->wait_count;
     const cl_event *waits = count > 0 ? queue->waits : NULL;
-    return bindless_submitted(queue, bindless_enqueue_copy(copy, queue->handle, count, waits, &queue->made));
+    return bindless_submitted(queue, bindless_enqueue_copy(copy, queue->handle, count, waits, &queue->last_event));
 }
 
 #endif

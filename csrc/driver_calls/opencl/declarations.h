@@ -25,7 +25,7 @@ typedef struct bindless_queue {
     cl_command_queue handle; /* NULL after its release */
     uint64_t wait_count;     /* events that the next command of a prepared description waits for */
     cl_event waits[8];
-    cl_event made;           /* the event of the last such command, with a reference */
+    cl_event last_event;     /* the event of the last such command, with a reference */
     bindless_lock_t *lock;   /* of the members below */
     cl_event *events;        /* each with a reference */
     cl_uint count;

@@ -154,7 +154,7 @@ static uint64_t bindless_note(bindless_queue_t *queue, cl_event event)
 static cl_int bindless_submitted(bindless_queue_t *queue, cl_int result)
 {
     if (result == CL_SUCCESS) {
-        (void)bindless_note(queue, queue->made);
+        (void)bindless_note(queue, queue->last_event);
     }
     return result;
 }

@@ -171,7 +171,7 @@ static int bindless_submit_launch(const void *description)
     cl_uint count = (cl_uint)queue->wait_count;
     const cl_event *waits = count > 0 ? queue->waits : NULL;
     return bindless_submitted(queue, bindless_enqueue(launch->kernel, queue->handle, launch->range, launch->values,
-                                                      NULL, count, waits, &queue->made));
+                                                      NULL, count, waits, &queue->last_event));
 }
 
 #endif

@@ -7,10 +7,10 @@ imports the module and opens its driver; each back end is created once per proce
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Mapping
 
 from ..core.fork_guard import after_fork
+from ..core.lock import Lock
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
 from .contract import BackendProtocol
@@ -27,8 +27,8 @@ _TABLE: dict[Backend, tuple[str, str]] = {
 # The order of devices in lists, and of preference.
 ORDER = (Backend.cuda, Backend.level_zero, Backend.opencl, Backend.reference)
 
-_lock = threading.RLock()
-_made: dict[Backend, BackendProtocol] = {}
+_lock = Lock()
+_backends: dict[Backend, BackendProtocol] = {}
 _failed: dict[Backend, Error] = {}
 _forked: set[Backend] = set()
 
@@ -36,11 +36,11 @@ _forked: set[Backend] = set()
 def _after_fork_in_child() -> None:
     """Mark opened back ends: a driver opened before a fork has no threads and no valid connection in the child."""
     global _lock
-    _lock = threading.RLock()
-    _forked.update(_made)
-    for name in _made:
+    _lock = Lock()
+    _forked.update(_backends)
+    for name in _backends:
         _failed.pop(name, None)
-    _made.clear()
+    _backends.clear()
 
 
 after_fork(_after_fork_in_child)
@@ -59,19 +59,19 @@ def require_unforked(name: Backend) -> None:
 def _make(name: Backend) -> BackendProtocol:
     require_unforked(name)
     if name not in _TABLE:
-        known = ", ".join(str(row) for row in ORDER if row in _TABLE)
-        raise PlatformError(f"this version has no {name} backend; it has {known}", backend=str(name))
+        names = ", ".join(str(row) for row in ORDER if row in _TABLE)
+        raise PlatformError(f"this version has no {name} backend; it has {names}", backend=str(name))
     module, cls = _TABLE[name]
     try:
-        made: BackendProtocol = getattr(importlib.import_module(module), cls)()
-        made.devices()
+        driver: BackendProtocol = getattr(importlib.import_module(module), cls)()
+        driver.devices()
     except Error:
         raise
     except (ImportError, OSError) as reason:
         raise PlatformError(
             f"the {name} backend cannot be loaded: {reason}; 'bindless doctor' lists what is missing", backend=str(name)
         ) from reason
-    return made
+    return driver
 
 
 def backend(name: Backend | str) -> BackendProtocol:
@@ -85,25 +85,25 @@ def backend(name: Backend | str) -> BackendProtocol:
         its driver is missing, too old or does not start; every call raises the same error.
     """
     name = coerce(Backend, name, "backend")
-    found = _made.get(name)
-    if found is not None:
-        return found
+    driver = _backends.get(name)
+    if driver is not None:
+        return driver
     with _lock:
-        if name in _made:
-            return _made[name]
+        if name in _backends:
+            return _backends[name]
         if name in _failed:
             raise _failed[name].with_traceback(None)
         try:
-            _made[name] = _make(name)
+            _backends[name] = _make(name)
         except Error as error:
             _failed[name] = error
             raise
-        return _made[name]
+        return _backends[name]
 
 
 def available_backends() -> tuple[Backend, ...]:
     """The back ends with a working driver, in the order of preference."""
-    found = []
+    names = []
     for name in ORDER:
         if name in _TABLE:
             try:
@@ -112,8 +112,8 @@ def available_backends() -> tuple[Backend, ...]:
                 # Kept for ``failures`` without its traceback, whose frames would keep the callers' objects alive.
                 error.__traceback__ = None
                 continue
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def failures() -> Mapping[Backend, Error]:

@@ -115,8 +115,8 @@ def _driver_calls(queue: Queue, call: ImageCall) -> tuple[dict[str, Work], dict[
     lane = command.lanes[0]
     submit = ffi.cast("int (*)(void const *)", command.submit)
     description = ffi.cast("void const *", command.descriptions[0])
-    poll, asked = ffi.cast("int (*)(void const *, int)", lane.wait_for), ffi.cast("void const *", lane.asked)
-    made = ffi.cast("uint64_t *", lane.made)
+    poll, asked = ffi.cast("int (*)(void const *, int)", lane.wait_for), ffi.cast("void const *", lane.driver_stream)
+    made = ffi.cast("uint64_t *", lane.last_event)
     let_go = ffi.cast("int (*)(uint64_t)", lane.let_go)
 
     def run() -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backends.contract import NativeEvent
 from ..model.arrays import Array
 from ..model.aspects import Aspect
-from ..model.enums import ImageChannelType, ImageType, Precision
+from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
 from ..model.host_array import as_dtype
-from ..model.image_call import ImageCall, Operation
+from ..model.image_call import ImageCall
 from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
@@ -22,6 +22,7 @@ from ..submission.event import Event
 from ..sycl.device.native_stream import order_libraries_after
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
+from .call_form import ArrayLike, CallImage, Form
 from .computed_samples import computed_samples, require_computed
 from .context_tables import HandleRecord
 from .device_limits import require
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
 
 __all__ = [
-    "ArrayLike",
-    "Form",
-    "Image",
     "check_out",
     "enqueue",
     "find_image",
@@ -46,7 +44,6 @@ __all__ = [
     "with_numbers",
 ]
 
-ArrayLike = Union[Array, UsmArray]
 
 _FETCH_ASPECTS = {
     (False, 1): Aspect.ext_oneapi_bindless_sampled_image_fetch_1d,
@@ -78,43 +75,9 @@ _CHANNEL_OF_RAW = {
 _UINT32_MAX = 2**32 - 1
 
 
-@dataclass(frozen=True)
-class Form:
-    """One device function: its name, what it does, the images that it takes, the names of its arguments, and the
-    precision that the caller gave.
-    """
-
-    name: str
-    operation: Operation
-    type: ImageType
-    sampled: bool
-    unsampled: bool
-    coords: str = "coords"
-    layers: str | None = None
-    precision: Precision | None = None
-
-
-class Image(NamedTuple):
-    """The image that a call names; ``keep`` and ``key`` if the context knows it."""
-
-    raw: int
-    desc: ImageDescriptor
-    sampled: bool
-    usm: bool
-    keep: tuple[object, ...] = ()
-    key: int = 0
-    record: HandleRecord | None = None
-
-    def precision(self, form: Form) -> Precision:
-        """The arithmetic of a call: what the caller gave, or else that of the image."""
-        if form.precision is not None:
-            return form.precision
-        return Precision.hardware if self.record is None else self.record.precision
-
-
 def find_image(
     queue: Queue, form: Form, handle: object, coords: ArrayLike, num_channels: int | None, dtype: DTypeLike
-) -> Image:
+) -> CallImage:
     """The image behind a handle; the function must be one for its type.
 
     A handle of a bare number that no ``create_image`` of this context returned is taken as it is: then ``num_channels``
@@ -146,7 +109,7 @@ def find_image(
             raise InvalidError(
                 f"{form.name}: {handle!r} is no image of the queue's context: it was destroyed, or made in another one"
             )
-        return Image(raw, _raw_descriptor(form, handle, coords, num_channels, dtype), sampled, False)
+        return CallImage(raw, _raw_descriptor(form, handle, coords, num_channels, dtype), sampled, False)
     desc = record.descriptor
     if desc.type is not form.type:
         way = "; Image(array, mipmaps=True) has mipmaps" if form.type is ImageType.mipmap else ""
@@ -167,7 +130,7 @@ def find_image(
     keep = record.keep(queue.context)
     if keep is None:
         raise InvalidError(f"{form.name}: {handle!r} was destroyed by another thread just now")
-    return Image(raw, desc, sampled, record.usm, (keep, record.memory), key, record)
+    return CallImage(raw, desc, sampled, record.usm, (keep, record.memory), key, record)
 
 
 def _raw_descriptor(
@@ -289,7 +252,7 @@ def with_level(form: Form, value: object, count: int) -> tuple[ArrayLike | None,
 def enqueue(
     queue: Queue,
     form: Form,
-    image: Image,
+    image: CallImage,
     inputs: dict[str, ArrayLike | None],
     values: ArrayLike,
     fields: dict[str, Any],
@@ -372,7 +335,7 @@ def enqueue(
 def _gradients_on_host(
     queue: Queue,
     form: Form,
-    image: Image,
+    image: CallImage,
     inputs: dict[str, ArrayLike | None],
     values: ArrayLike,
     fields: dict[str, Any],
@@ -430,7 +393,7 @@ def _through_device(
     queue: Queue,
     here: ImageCall,
     arrays: dict[str, ArrayLike],
-    image: Image,
+    image: CallImage,
     depends_on: Event | Iterable[Event],
 ) -> None:
     """Host arrays of a device that reaches its own memory alone: in, call, out; waits."""

@@ -29,7 +29,7 @@ from .scratch_memory import array_in, give_back, room, take
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
-    from .call_arguments import ArrayLike, Form, Image
+    from .call_form import ArrayLike, CallImage, Form
     from .context_tables import HandleRecord
     from .scratch_memory import Block
 
@@ -158,7 +158,7 @@ class _Source(NamedTuple):
         }
 
 
-def require_computed(form: Form, image: Image, precision: Precision) -> HandleRecord:
+def require_computed(form: Form, image: CallImage, precision: Precision) -> HandleRecord:
     """The record of an image whose samples can be computed.
 
     Raises
@@ -176,7 +176,7 @@ def require_computed(form: Form, image: Image, precision: Precision) -> HandleRe
     return record
 
 
-def _source_of(form: Form, image: Image, precision: Precision) -> _Source:
+def _source_of(form: Form, image: CallImage, precision: Precision) -> _Source:
     """The image of a call, if a kernel can compute its samples."""
     record = require_computed(form, image, precision)
     assert record.source is not None and record.sampler is not None
@@ -190,7 +190,7 @@ def _source_of(form: Form, image: Image, precision: Precision) -> _Source:
 def computed_samples(
     queue: Queue,
     form: Form,
-    image: Image,
+    image: CallImage,
     inputs: dict[str, ArrayLike | None],
     values: ArrayLike,
     fields: dict[str, Any],
@@ -200,7 +200,7 @@ def computed_samples(
 
     Parameters
     ----------
-    image : Image
+    image : CallImage
         With its record.
     inputs, values, fields
         As of ``enqueue``.

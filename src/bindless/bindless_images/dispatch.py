@@ -19,7 +19,8 @@ from ..submission.event import Event
 from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
-from .call_arguments import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
+from .call_arguments import check_out, enqueue, find_image, with_coords, with_layers, with_level
+from .call_form import ArrayLike, Form
 from .prepared_call import NATIVE
 from .result_arrays import empty_result
 from .value_formats import DTypeLike, ValueFormat, read_format, written_format

@@ -8,7 +8,7 @@ from ..core._submission import device_function
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
-from .call_arguments import ArrayLike
+from .call_form import ArrayLike
 from .dispatch import FETCH_ARRAY, FETCH_CUBEMAP, FETCH_IMAGE, Depends, read
 from .value_formats import DTypeLike
 

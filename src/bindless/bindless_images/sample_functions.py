@@ -10,7 +10,7 @@ from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
-from .call_arguments import ArrayLike
+from .call_form import ArrayLike
 from .dispatch import (
     SAMPLE_ARRAY,
     SAMPLE_CUBEMAP,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from ..core.lock import Lock
 from ..core.ownership import Rank, Resource, after_fork
 from ..model.arrays import DType
 from ..model.enums import UsmKind
@@ -34,7 +34,7 @@ class Block(Resource):
 
 
 _free: weakref.WeakKeyDictionary[Context, dict[Any, list[Block]]] = weakref.WeakKeyDictionary()
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def take(queue: Queue, nbytes: int) -> Block:
@@ -77,7 +77,7 @@ def array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dty
 def _after_fork() -> None:
     """Another thread of the parent may have held the lock."""
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
     _free.clear()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..core._submission import device_function
 from ..model.image_handles import UnsampledImageHandle
 from ..submission.event import Event
-from .call_arguments import ArrayLike
+from .call_form import ArrayLike
 from .dispatch import WRITE_ARRAY, WRITE_CUBEMAP, WRITE_IMAGE, Depends, write
 
 if TYPE_CHECKING:

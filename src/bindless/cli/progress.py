@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
+from ..core.lock import Lock
+
 __all__ = ["Progress"]
 
 _SILENT = 1.0  # seconds
@@ -39,7 +41,7 @@ class Progress:
         self._part = ""
         self._began = self._last_draw = 0.0
         self._active = False
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
         self._task: Any = None

@@ -1,7 +1,7 @@
 """Submission of prepared commands in C; csrc/submission."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -16,12 +16,19 @@ def know_arguments(array: type, image: type, plain: frozenset[type], key: Callab
     """Store the types of arguments of kernels in Python: of arrays, the base of images' owners, types that decide by
     themselves, and the function that makes a key of another value, or None of an array to be imported first."""
 
-@final
 class Lock:
     """Reentrant lock of a queue; Ctrl-C interrupts a wait for it."""
 
     @property
+    def _acquired(self) -> bool:
+        """Acquire the lock; true."""
+
+    @property
     def depth(self) -> int: ...
+    @property
+    def is_mine(self) -> bool:
+        """Whether this thread holds the lock."""
+
     def acquire(self) -> bool: ...
     def release(self) -> None: ...
     def __enter__(self) -> bool: ...
@@ -31,6 +38,9 @@ class Owner:
     """Base of objects that own a native object: the destructor calls ``_finalize``, which signals cannot interrupt."""
 
     def _finalize(self) -> None: ...
+
+def uninterrupted(function: Callable[..., object], /) -> Callable[..., None]:
+    """Make a callback that calls a function. Ctrl-C is raised in the code that was running."""
 
 class Openable:
     """Base of memory and kernel bundles: commands check that they are open."""
@@ -49,10 +59,10 @@ class Mark:
 class Lane:
     """A driver stream. The event of its last mark is recorded only if a reference to the mark exists.
 
-    Alternatively each command stores its event at the address ``made``; the functions at ``query`` and ``let_go`` query
-    and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at ``wait_for``,
-    with the argument ``asked``, queries the stream. A submission holds ``lock``, if there is one. The function at
-    ``record_at`` makes the driver signal an event after all commands of the stream ``asked``.
+    Alternatively each command stores its event at the address ``last_event``; the functions at ``query`` and ``let_go``
+    query and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at
+    ``wait_for``, with the argument ``driver_stream``, queries the stream. A submission holds ``lock``, if there is one.
+    The function at ``record_at`` makes the driver signal an event after all commands of the stream ``driver_stream``.
     """
 
     pending: Any
@@ -61,8 +71,8 @@ class Lane:
     done: int
     used: bool
     wait_for: int
-    asked: int
-    made: int
+    driver_stream: int
+    last_event: int
     query: int
     let_go: int
     waits: int

@@ -22,7 +22,7 @@ from weakref import WeakSet
 
 from ..model.errors import CopyError, DeviceLostError, Error
 from . import fork_guard
-from ._submission import Owner
+from ._submission import Owner, uninterrupted
 
 __all__ = [
     "ENDED",
@@ -299,6 +299,6 @@ def _after_fork_in_child() -> None:
         hook()
 
 
-gc.callbacks.append(_on_collection)
+gc.callbacks.append(uninterrupted(_on_collection))
 atexit.register(_finish)
 fork_guard.after_fork(_after_fork_in_child)

@@ -13,7 +13,7 @@ from ..model.arrays import Array, DType
 from ..model.resampling import Window
 from ..ndimage.images import ImageKey
 from ..ndimage.places import Places
-from ..ndimage.plan import Description, Plan, prepare
+from ..ndimage.plan import CallPlan, Description, prepare
 from ..ndimage.source import elements_of
 from ..ndimage.target import converted, returned
 from ..sycl.usm import UsmArray
@@ -36,7 +36,7 @@ class _Row(NamedTuple):
 
     Attributes
     ----------
-    plan : Plan
+    plan : CallPlan
         Of one image, whose values are those of the block.
     image : ImageKey
         Key of the image.
@@ -44,7 +44,7 @@ class _Row(NamedTuple):
         Of the texels, which the image has.
     """
 
-    plan: Plan
+    plan: CallPlan
     image: ImageKey
     texel: DType
 

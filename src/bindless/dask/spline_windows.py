@@ -135,12 +135,12 @@ def _of_part(
         stop = ((inside.stop - 1) // SEGMENT + 1) * SEGMENT + AROUND - margin
         if start < 0 or stop > size:
             indices = [_samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
-            given = read(reader, kept, indices, dtype, fill)
+            texels = read(reader, kept, indices, dtype, fill)
             break
         inner.append(slice(start, stop))
     else:
-        given = reader((*kept, *inner))
-    samples = given.astype(np.float32, copy=False) if type(given) is np.ndarray else _host(given)
+        texels = reader((*kept, *inner))
+    samples = texels.astype(np.float32, copy=False) if type(texels) is np.ndarray else _host(texels)
     for axis, inside in enumerate(part, len(kept)):
         samples = _along(samples, axis, inside)
     return samples

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 import weakref
 from collections import deque
 
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_result
+from ..core.lock import Lock
 from ..core.ownership import after_fork
 from ..model.arrays import Array, DType
 from ..model.enums import UsmKind
@@ -73,7 +73,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self.free: dict[int, deque[UsmArray]] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._bytes, self._most = 0, _most_bytes()
 
     def take(self, queue: Queue, nbytes: int) -> UsmArray | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import stat
-import threading
 import uuid
 from collections import OrderedDict
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.lock import Lock
 from ..model.arrays import Array
 from ..model.errors import InvalidError
 from .chunks import EmptyLike, Number, empty_like, read_chunks, starts_in
@@ -41,7 +41,7 @@ class _Decoded:
     """Decoded chunks of this process, the latest ones."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._chunks: OrderedDict[tuple[str, Number], Array] = OrderedDict()
         self._bytes = 0
 

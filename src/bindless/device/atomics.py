@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .declaration import KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES
 from .values import Elements, Index, Number
 
@@ -46,7 +46,7 @@ def _checked(name: str, array: Type, index: Type, allowed: tuple[str, ...]) -> s
 
 def _operation(name: str, operation: str, allowed: tuple[str, ...]) -> Callable[..., Lower]:
     def rule(
-        launch: Launch, array: Type, index: Type, value: Type, order: Type | None = None, scope: Type | None = None
+        launch: LaunchFacts, array: Type, index: Type, value: Type, order: Type | None = None, scope: Type | None = None
     ) -> Lower:
         kind = _checked(name, array, index, allowed)
         if not value.is_number:
@@ -63,7 +63,7 @@ def _operation(name: str, operation: str, allowed: tuple[str, ...]) -> Callable[
 
 
 def _compare_exchange(
-    launch: Launch,
+    launch: LaunchFacts,
     array: Type,
     index: Type,
     expected: Type,
@@ -81,7 +81,7 @@ def _compare_exchange(
     return Lower(OPENCL_TYPES[kind], "atomic_operations:compare_exchange", (array, index, expected, desired), options)
 
 
-def _load(launch: Launch, array: Type, index: Type, order: Type | None = None, scope: Type | None = None) -> Lower:
+def _load(launch: LaunchFacts, array: Type, index: Type, order: Type | None = None, scope: Type | None = None) -> Lower:
     name = "atomic_load"
     kind = _checked(name, array, index, _INTEGERS)
     options = {

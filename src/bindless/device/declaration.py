@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 __all__ = [
-    "Call", "KernelTypeError", "Launch", "Lower", "Type", "device_intrinsic", "interpretation", "mangled", "rule_of",
+    "Call", "KernelTypeError", "LaunchFacts", "Lower", "Type", "device_intrinsic", "interpretation", "mangled",
+    "rule_of",
 ]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -28,7 +29,7 @@ class KernelTypeError(Exception):
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchFacts:
     """Facts of a launch that kernels are compiled for.
 
     Attributes
@@ -170,7 +171,7 @@ def device_intrinsic(rule: Callable[..., Call | Lower]) -> Callable[[_Function],
     Parameters
     ----------
     rule
-        Called with a ``Launch`` and then as the function is called, with a ``Type`` for each argument; raises
+        Called with a ``LaunchFacts`` and then as the function is called, with a ``Type`` for each argument; raises
         ``KernelTypeError`` for types that it does not take.
     """
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..model.arrays import DType
-from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .declaration import KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES
 
 __all__ = ["fma"]
@@ -15,7 +15,7 @@ __all__ = ["fma"]
 _FLOATS = ("float16", "float32", "float64")
 
 
-def _fma(launch: Launch, a: Type, b: Type, c: Type) -> Lower:
+def _fma(launch: LaunchFacts, a: Type, b: Type, c: Type) -> Lower:
     given = (a, b, c)
     for one in given:
         if not one.is_number:

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..model.combiners import COMBINERS, identity_of
-from .declaration import Call, KernelTypeError, Launch, Type, device_intrinsic, mangled
+from .declaration import Call, KernelTypeError, LaunchFacts, Type, device_intrinsic, mangled
 from .number_types import opencl_type
 from .work_item import current
 
@@ -39,7 +39,7 @@ def _operation(name: str, operation: Type | None) -> str:
 
 
 def _reduce(group: str) -> Callable[..., Call]:
-    def rule(launch: Launch, value: Type, operation: Type | None = None) -> Call:
+    def rule(launch: LaunchFacts, value: Type, operation: Type | None = None) -> Call:
         type_ = _number(f"{group}_reduce", value)
         symbol = mangled(f"{group}_reduce_{_operation(f'{group}_reduce', operation)}", type_)
         return Call(type_, symbol, (type_,), (value,), of_group=True)
@@ -48,7 +48,7 @@ def _reduce(group: str) -> Callable[..., Call]:
 
 
 def _scan(group: str) -> Callable[..., Call]:
-    def rule(launch: Launch, value: Type, operation: Type | None = None, exclusive: Type | None = None) -> Call:
+    def rule(launch: LaunchFacts, value: Type, operation: Type | None = None, exclusive: Type | None = None) -> Call:
         name = f"{group}_scan"
         type_ = _number(name, value)
         kind = False if exclusive is None else exclusive.value
@@ -62,21 +62,21 @@ def _scan(group: str) -> Callable[..., Call]:
 
 
 def _predicate(name: str) -> Callable[..., Call]:
-    def rule(launch: Launch, value: Type) -> Call:
+    def rule(launch: LaunchFacts, value: Type) -> Call:
         return Call("int", mangled(name, "int"), ("int",), (value,), of_group=True)
 
     return rule
 
 
 def _lane(name: str) -> Callable[..., Call]:
-    def rule(launch: Launch, value: Type, lane: Type) -> Call:
+    def rule(launch: LaunchFacts, value: Type, lane: Type) -> Call:
         type_ = "ulong" if value.kind == "image" else _number(name, value)
         return Call(type_, mangled(name, type_, "uint"), (type_, "uint"), (value, lane), of_group=True)
 
     return rule
 
 
-def _work_group_broadcast(launch: Launch, value: Type, *place: Type) -> Call:
+def _work_group_broadcast(launch: LaunchFacts, value: Type, *place: Type) -> Call:
     type_ = _number("work_group_broadcast", value)
     if len(place) != launch.dimensions:
         raise KernelTypeError(
@@ -87,11 +87,11 @@ def _work_group_broadcast(launch: Launch, value: Type, *place: Type) -> Call:
     return Call(type_, symbol, (type_, *sizes), (value, *reversed(place)), of_group=True)
 
 
-def _sub_group_local_id(launch: Launch) -> Call:
+def _sub_group_local_id(launch: LaunchFacts) -> Call:
     return Call("uint", mangled("get_sub_group_local_id"))
 
 
-def _sub_group_size(launch: Launch) -> Call:
+def _sub_group_size(launch: LaunchFacts) -> Call:
     return Call("uint", mangled("get_sub_group_size"))
 
 

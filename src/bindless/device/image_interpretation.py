@@ -200,7 +200,9 @@ def _handle(image: KernelImage, *, sampled: bool) -> tuple[Queue, Any]:
                 f"{shown(image)} is no image: kernels take a bindless.Image of the array, a handle, or its number"
             ) from None
     context, record = _found(handle)
-    return transfer_queue(context, record.device), handle
+    queue = transfer_queue(context, record.device)
+    assert isinstance(queue, Queue)
+    return queue, handle
 
 
 def _found(handle: SampledImageHandle | UnsampledImageHandle) -> tuple[Context, HandleRecord]:

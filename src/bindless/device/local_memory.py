@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.arrays import Array
-from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .declaration import KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES, numpy_name
 from .work_item import current
 
@@ -18,7 +18,7 @@ __all__ = ["local_array"]
 _MOST_BYTES = 2**31 - 1
 
 
-def _local_array(launch: Launch, shape: Type, dtype: Type | None = None) -> Lower:
+def _local_array(launch: LaunchFacts, shape: Type, dtype: Type | None = None) -> Lower:
     sizes = shape.value if shape.kind == "tuple" else (shape.value,)
     if sizes is None or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
         raise KernelTypeError("local_array: the shape is a constant, a number or a tuple of 1 to 3 numbers")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
+from .declaration import Call, KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
 from .sampling import coordinates, in_layer, layered, values_of
 from .values import KernelImage, Operand
@@ -36,14 +36,14 @@ def _texture_fetch(name: str, image: Type, layer: Type | None, at: list[Type], d
 
 
 def _fetch_sampled_image(
-    launch: Launch, image: Type, x: Type, y: Type | None = None, z: Type | None = None, dtype: Type | None = None
+    launch: LaunchFacts, image: Type, x: Type, y: Type | None = None, z: Type | None = None, dtype: Type | None = None
 ) -> Call:
     at = coordinates("fetch_sampled_image", (x, y, z), 3)
     return _texture_fetch("fetch_sampled_image", image, None, at, dtype)
 
 
 def _fetch_sampled_image_array(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type | None = None,
@@ -55,7 +55,7 @@ def _fetch_sampled_image_array(
 
 
 def _fetch_image(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type | None = None,
@@ -69,7 +69,7 @@ def _fetch_image(
 
 
 def _fetch_image_array(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type | None = None,
@@ -83,7 +83,7 @@ def _fetch_image_array(
 
 
 def _fetch_cubemap(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type,
@@ -98,7 +98,7 @@ def _fetch_cubemap(
 
 def _fetch(
     name: str,
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     layer: Type | None,
     at: list[Type],
@@ -118,7 +118,7 @@ def _fetch(
 
 def _surface_fetch(
     name: str,
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     layer: Type | None,
     at: list[Type],
@@ -188,14 +188,18 @@ def _written_type(parts: Sequence[Type]) -> str:
 
 
 def _write_image(
-    launch: Launch, image: Type, *place_and_value: Type, dtype: Type | None = None, channel_type: Type | None = None
+    launch: LaunchFacts,
+    image: Type,
+    *place_and_value: Type,
+    dtype: Type | None = None,
+    channel_type: Type | None = None,
 ) -> Call | Lower:
     at = coordinates("write_image", place_and_value[:-1], 3)
     return _write("write_image", launch, image, None, at, place_and_value[-1], dtype, channel_type)
 
 
 def _write_image_array(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     *place_and_value: Type,
     layer: Type | None = None,
@@ -207,7 +211,7 @@ def _write_image_array(
 
 
 def _write_cubemap(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type,
@@ -222,7 +226,7 @@ def _write_cubemap(
 
 def _write(
     name: str,
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     layer: Type | None,
     at: list[Type],

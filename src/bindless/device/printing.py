@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .declaration import KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic
 from .values import Number
 
 __all__ = ["FIELD", "printf"]
@@ -12,7 +12,7 @@ __all__ = ["FIELD", "printf"]
 FIELD = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?([diouxXcfFeEgGaA]))")
 
 
-def _printf(launch: Launch, format: Type, *values: Type) -> Lower:
+def _printf(launch: LaunchFacts, format: Type, *values: Type) -> Lower:
     if format.kind != "text" or format.value is None:
         raise KernelTypeError("printf: the format is a text, a constant")
     fields = [match[1] for match in FIELD.finditer(format.value) if match[1]]

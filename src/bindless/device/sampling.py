@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy.typing as npt
 
-from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
+from .declaration import Call, KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
 from .values import KernelImage, Number
 from .vector import Vector
@@ -104,7 +104,7 @@ def _is_cubic(name: str, filtering: Type | None, dtype: Type | None) -> bool:
 
 
 def _sample_image(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type | None = None,
@@ -120,7 +120,7 @@ def _sample_image(
 
 
 def _sample_image_array(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type | None = None,
@@ -137,7 +137,7 @@ def _sample_image_array(
 
 
 def _sample_mipmap(
-    launch: Launch,
+    launch: LaunchFacts,
     image: Type,
     x: Type,
     y: Type | None = None,
@@ -166,7 +166,7 @@ def _sample_mipmap(
     return Lower(result, "sampling:gradients", (image, *at, dx, dy), (symbol, result))
 
 
-def _sample_cubemap(launch: Launch, image: Type, x: Type, y: Type, z: Type, dtype: Type | None = None) -> Lower:
+def _sample_cubemap(launch: LaunchFacts, image: Type, x: Type, y: Type, z: Type, dtype: Type | None = None) -> Lower:
     at = coordinates("sample_cubemap", (x, y, z), 3)
     letter, result = values_of("sample_cubemap", dtype)
     _require_image("sample_cubemap", image)
@@ -174,7 +174,7 @@ def _sample_cubemap(launch: Launch, image: Type, x: Type, y: Type, z: Type, dtyp
 
 
 def _gather_image(
-    launch: Launch, image: Type, x: Type, y: Type, component: Type | None = None, dtype: Type | None = None
+    launch: LaunchFacts, image: Type, x: Type, y: Type, component: Type | None = None, dtype: Type | None = None
 ) -> Call:
     at = coordinates("gather_image", (x, y), 2)
     letter, result = values_of("gather_image", dtype)

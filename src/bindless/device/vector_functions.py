@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .declaration import KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES
 from .values import Operand
 from .vector import Vector
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def _constructor(name: str, count: int) -> Callable[..., Lower]:
-    def rule(launch: Launch, *parts: Type) -> Lower:
+    def rule(launch: LaunchFacts, *parts: Type) -> Lower:
         total = 0
         for part in parts:
             if not (part.is_number or part.kind in ("vector", "tuple")):
@@ -45,22 +45,22 @@ def _like(one: Type, other: Type) -> Type:
     return one if (one.name, one.count) == (other.name, other.count) else Type("none")
 
 
-def _dot(launch: Launch, a: Type, b: Type) -> Lower:
+def _dot(launch: LaunchFacts, a: Type, b: Type) -> Lower:
     kind, _ = _same("dot", a, b)
     return Lower(kind, "vector_functions:dot", (a, b))
 
 
-def _length(launch: Launch, vector: Type) -> Lower:
+def _length(launch: LaunchFacts, vector: Type) -> Lower:
     kind, _ = _same("length", vector)
     return Lower(kind, "vector_functions:length", (vector,))
 
 
-def _normalize(launch: Launch, vector: Type) -> Lower:
+def _normalize(launch: LaunchFacts, vector: Type) -> Lower:
     kind, count = _same("normalize", vector)
     return Lower(f"{kind}{count}", "vector_functions:normalize", (vector,))
 
 
-def _cross(launch: Launch, a: Type, b: Type) -> Lower:
+def _cross(launch: LaunchFacts, a: Type, b: Type) -> Lower:
     kind, count = _same("cross", a, b)
     if count != 3:
         raise KernelTypeError(f"cross takes vectors of 3, not {a}")

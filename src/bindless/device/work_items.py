@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .declaration import Call, KernelTypeError, Launch, Type, device_intrinsic
+from .declaration import Call, KernelTypeError, LaunchFacts, Type, device_intrinsic
 from .work_item import current
 
 __all__ = ["barrier", "group_id", "group_range", "item_id", "item_range", "local_id", "local_range"]
 
 
-def _native(launch: Launch, name: str, dimension: Type | None) -> int:
+def _native(launch: LaunchFacts, name: str, dimension: Type | None) -> int:
     """The dimension in the order of drivers: 0 is the fastest."""
     number = 0 if dimension is None else dimension.value
     if not isinstance(number, int) or isinstance(number, bool):
@@ -18,31 +18,31 @@ def _native(launch: Launch, name: str, dimension: Type | None) -> int:
     return launch.dimensions - 1 - number
 
 
-def _item_id(launch: Launch, dimension: Type | None = None) -> Call:
+def _item_id(launch: LaunchFacts, dimension: Type | None = None) -> Call:
     return Call("long", f"__bindless_global_id_{_native(launch, 'item_id', dimension)}")
 
 
-def _item_range(launch: Launch, dimension: Type | None = None) -> Call:
+def _item_range(launch: LaunchFacts, dimension: Type | None = None) -> Call:
     return Call("long", f"__bindless_global_size_{_native(launch, 'item_range', dimension)}")
 
 
-def _local_id(launch: Launch, dimension: Type | None = None) -> Call:
+def _local_id(launch: LaunchFacts, dimension: Type | None = None) -> Call:
     return Call("long", f"__bindless_local_id_{_native(launch, 'local_id', dimension)}")
 
 
-def _local_range(launch: Launch, dimension: Type | None = None) -> Call:
+def _local_range(launch: LaunchFacts, dimension: Type | None = None) -> Call:
     return Call("long", f"__bindless_local_size_{_native(launch, 'local_range', dimension)}")
 
 
-def _group_id(launch: Launch, dimension: Type | None = None) -> Call:
+def _group_id(launch: LaunchFacts, dimension: Type | None = None) -> Call:
     return Call("long", f"__bindless_group_id_{_native(launch, 'group_id', dimension)}")
 
 
-def _group_range(launch: Launch, dimension: Type | None = None) -> Call:
+def _group_range(launch: LaunchFacts, dimension: Type | None = None) -> Call:
     return Call("long", f"__bindless_group_count_{_native(launch, 'group_range', dimension)}")
 
 
-def _barrier(launch: Launch) -> Call:
+def _barrier(launch: LaunchFacts) -> Call:
     return Call("void", "__bindless_barrier", of_group=True)
 
 

@@ -27,7 +27,10 @@ from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from .pillow_arrays import array_of_pillow
 
-__all__ = ["OWN_TYPES", "AnyArray", "ArrayLike", "Library", "Maker", "hand_over", "library_of", "maker_of", "seen"]
+__all__ = [
+    "OWN_TYPES", "AnyArray", "ArrayLike", "Library", "Maker", "hand_over", "is_of_cupy", "library_of", "maker_of",
+    "new_of_cupy", "seen",
+]  # fmt: skip
 
 
 class _DLPack(Protocol):
@@ -83,11 +86,10 @@ def library_of(value: object) -> Library | None:
     return found
 
 
-def maker_of(array: Any, queue: Queue) -> Maker | None:
+def maker_of(array: Any) -> Maker | None:
     """What makes arrays of the library of an array, on its device, ordered with its current stream.
 
-    Libraries with DLPack's exchange functions allocate by these. CuPy allocates on its current device, which is the
-    queue's if there is no other.
+    Libraries with DLPack's exchange functions allocate by these, CuPy by ``new_of_cupy``.
     """
     example = empty_like_foreign(array, (0,), *_BYTE)
     if example is not None:
@@ -97,10 +99,21 @@ def maker_of(array: Any, queue: Queue) -> Maker | None:
             return None if element is None else partial(empty_like_foreign, example, shape, *element)
 
         return by_exchange
-    cupy = sys.modules.get("cupy")
-    if cupy is None or type(array) is not cupy.ndarray or not queue._stream._dlpack_alone:
+    if not is_of_cupy(type(array)):
         return None
-    return lambda shape, dtype: partial(cupy.empty, shape, dtype)
+    return partial(partial, new_of_cupy, array.__dlpack_device__())
+
+
+def is_of_cupy(kind: type) -> bool:
+    """Whether a type is that of CuPy's arrays, which have no exchange functions."""
+    cupy = sys.modules.get("cupy")
+    return cupy is not None and kind is cupy.ndarray
+
+
+def new_of_cupy(place: tuple[int, int], shape: tuple[int, ...], dtype: DType) -> Any:
+    """A new array of CuPy on a device, as ``__dlpack_device__`` gives it; None where CuPy's current one is another."""
+    array = sys.modules["cupy"].empty(shape, dtype)
+    return array if array.__dlpack_device__() == place else None
 
 
 def seen(name: str, value: Any, queue: Queue) -> AnyArray:

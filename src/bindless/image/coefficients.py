@@ -7,13 +7,13 @@ are those of the image with a margin, in which the filter of the edge dies away.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..core.lock import Lock
 from ..model.enums import Boundary, ImageChannelType
 from ..sampling.packing import After, pack
 from ..sycl.usm import UsmArray, usm_empty
@@ -38,7 +38,7 @@ class Coefficients:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._store: ImageStore | None = None
         self._stale = True
         self._kept: dict[Any, UsmArray] = {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.dlpack import DLDeviceType
 from ..sycl.device.context import default_context
 from ..sycl.device.device import Device
@@ -21,7 +21,7 @@ _HOST_TYPES = (DLDeviceType.cpu, DLDeviceType.cuda_host)
 
 _default: Queue | None = None
 _of_devices: dict[Device, Queue] = {}
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def default_queue() -> Queue:
@@ -72,7 +72,7 @@ def _queue_in(array: UsmArray) -> Queue:
 def _after_fork() -> None:
     """Another thread of the parent may have held the lock."""
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
     _of_devices.clear()
 
 

@@ -6,7 +6,6 @@ the device has no such format, and pixel coordinates become 0..1 where the hardw
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +27,7 @@ from ..bindless_images import (
 from ..bindless_images.context_tables import handle_key
 from ..bindless_images.device_limits import most_anisotropy
 from ..bindless_images.result_arrays import empty_result
+from ..core.lock import Lock
 from ..core.ownership import is_finished
 from ..model.arrays import Array
 from ..model.aspects import Aspect
@@ -99,7 +99,7 @@ class ImageStore:
     described : ImageDescriptor
         The image as the user sees it, with type ``standard`` for a mipmap.
     descriptor : ImageDescriptor
-        What is allocated for it, see ``Plan``.
+        What is allocated for it, see ``ImagePlan``.
     queue : Queue
         Does all work; every method that gives values on the host waits.
     precision : Precision, default Precision.hardware
@@ -119,7 +119,7 @@ class ImageStore:
         self._options: dict[str, Any] = {} if precision is Precision.hardware else {"precision": precision}
         self._channels = described.num_channels
         self._layers = described.array_size
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._readers: dict[BindlessImageSampler, Reader] = {}
         self._unsampled: dict[int, UnsampledImageHandle] = {}
         # What launches took last, by the identity of the sampler: key in the table of handles, record, handle, sampler.

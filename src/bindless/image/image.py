@@ -45,7 +45,7 @@ from .layer_groups import LayerGroup, layers_of_part
 from .native_store import NativeStore
 from .options import Addressing, ImageOptions, image_options
 from .panoramas import from_equirectangular
-from .plan import Plan, plan_of_memory, planned, taken_dtype
+from .plan import ImagePlan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
 from .repetition import picture_calls
 from .representation import as_html, as_png, as_text
@@ -218,7 +218,7 @@ class Image(HandleOwner):
             self._take(direct, queue)
             self._library, self._leads_on_device = library_of(array), True
             self._hold(ImageStore.copied(array, direct.described, direct.stored, queue, self._handle_precision))
-            self._maker = maker_of(array, queue)
+            self._maker = maker_of(array)
             return
         pixels = seen("array", array, queue)
         plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
@@ -235,13 +235,13 @@ class Image(HandleOwner):
             self._hold(ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision))
         if self._leads_on_device:
             hand_over(array, pixels)
-            self._maker = maker_of(array, queue)
+            self._maker = maker_of(array)
 
     def _hold(self, native: ImageStore) -> None:
         """Makes a native image the store."""
         self._native, self._store = native, NativeStore(native)
 
-    def _take(self, plan: Plan, queue: Queue) -> None:
+    def _take(self, plan: ImagePlan, queue: Queue) -> None:
         """Everything but the store."""
         options, described = plan.options, plan.described
         self._name = f"image {next(_count)}"

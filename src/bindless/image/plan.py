@@ -1,4 +1,4 @@
-"""Plan of an ``Image``: descriptor, shape and sampler, cached for equal arguments."""
+"""ImagePlan of an ``Image``: descriptor, shape and sampler, cached for equal arguments."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..sycl.device.device import Device
 from .filters import require_filter
 from .options import ImageOptions
 
-__all__ = ["Plan", "device_descriptor", "plan_of_memory", "planned", "taken_dtype"]
+__all__ = ["ImagePlan", "device_descriptor", "plan_of_memory", "planned", "taken_dtype"]
 
 _KINDS_KEPT = 256
 
 
-class Plan(NamedTuple):
+class ImagePlan(NamedTuple):
     """The plan of an ``Image``.
 
     Attributes
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
 
 
 @lru_cache(_KINDS_KEPT)
-def planned(device: Device, shape: tuple[int, ...], dtype: DType, options: ImageOptions) -> Plan:
+def planned(device: Device, shape: tuple[int, ...], dtype: DType, options: ImageOptions) -> ImagePlan:
     """The plan of an array of this shape and dtype on a device, made once for equal arguments.
 
     Raises
@@ -74,7 +74,7 @@ def planned(device: Device, shape: tuple[int, ...], dtype: DType, options: Image
     return _plan(described, stored, len(shape) == len(described.shape), options, sampler)
 
 
-def plan_of_memory(stored: ImageDescriptor, options: ImageOptions) -> Plan:
+def plan_of_memory(stored: ImageDescriptor, options: ImageOptions) -> ImagePlan:
     """The plan of an image of memory with a descriptor, all of which the user sees.
 
     Raises
@@ -95,7 +95,7 @@ def _plan(
     has_channel_axis: bool,
     options: ImageOptions,
     sampler: BindlessImageSampler,
-) -> Plan:
+) -> ImagePlan:
     cubemap = described.type is ImageType.cubemap
     is_computed = options.filter.is_computed and not (options.mipmaps or cubemap)
     whole = replace(
@@ -106,7 +106,7 @@ def _plan(
         dimensions=described.dimensions,
     )
     precision = Precision.hardware if is_computed else options.filter.precision
-    return Plan(described, stored, has_channel_axis, whole, sampler, is_computed, precision)
+    return ImagePlan(described, stored, has_channel_axis, whole, sampler, is_computed, precision)
 
 
 def taken_dtype(dtype: DType) -> DType:

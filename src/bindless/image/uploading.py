@@ -33,7 +33,7 @@ from .channel_copy import copy_channels
 from .mipmap import fill_levels
 from .options import ImageOptions
 from .pinned_uploads import free_array, pinned_arrays
-from .plan import Plan, planned, taken_dtype
+from .plan import ImagePlan, planned, taken_dtype
 
 __all__ = ["Uploads"]
 
@@ -48,7 +48,7 @@ _MOST_ALIGNMENT = 16  # of a pixel
 _LARGE = 1 << 18
 
 
-def plan_of_copy(array: object, options: ImageOptions, queue: Queue) -> Plan | None:
+def plan_of_copy(array: object, options: ImageOptions, queue: Queue) -> ImagePlan | None:
     """The plan of an image of another library's array on the queue's device, whose pixels its memory takes as they are;
     None for any other array."""
     layout = queue._stream.layout_of_foreign(array)

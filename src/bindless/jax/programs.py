@@ -106,7 +106,9 @@ def _cleared(buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any])
     return sizes
 
 
-def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> plan.Plan:
+def _described(
+    operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]
+) -> plan.MemoryPlan:
     arrays = [*operands, *results]
     views = [None if index is None else _view(arrays[index]) for index in buffers.slots]
     if operation.kind == "push":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from ..core.lock import Lock
 from ..model.arrays import DType
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
@@ -81,7 +81,7 @@ class GrowableArray(SingleOwner):
             context, device, UsmKind.device, self._range.address, 0, owned=False, lender=self._range._resource
         )
         self._length = 0
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return self._length

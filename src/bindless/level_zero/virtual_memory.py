@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import threading
 from typing import Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol, require_group
 from ..backends.contract.low_level import VirtualMemoryProtocol
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.errors import Error, InvalidError
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
@@ -177,7 +177,7 @@ class VirtualRange(SingleOwner):
         reserve = _calls(backend).reserve_addresses
         self.address: int = reserve(native, self.device._record.native, self.nbytes)
         self._held = _Reservation(backend, native, self.address, self.nbytes)
-        self._lock = threading.RLock()
+        self._lock = Lock()
         # Before the memory that is mapped, where both end together.
         self._resource = ownership.Resource(ownership.Rank.IMAGE_MEMORY, self.context._resource, self._held.end)
 

@@ -18,7 +18,7 @@ from ..sampling.plan import Plan
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 
-__all__ = ["Image", "ImageKey", "Images", "Units", "images_of"]
+__all__ = ["ImageKey", "Images", "StoredImage", "Units", "images_of"]
 
 _STEP = 16  # texels: parts of larger images are stored in images whose sizes are multiples of it
 _MOST_IMAGES, _MOST_BYTES = 4, 1 << 26  # that the calls of ndimage leave to the next ones, and of one of them
@@ -30,7 +30,7 @@ Units = tuple[SampledImageHandle, Triple, Triple]
 ImageKey = tuple[ImageDescriptor, ImageDescriptor]
 
 
-class Image:
+class StoredImage:
     """An image of a pool.
 
     Attributes
@@ -81,17 +81,17 @@ class Images:
 
     Attributes
     ----------
-    free : dict[ImageKey, Image]
+    free : dict[ImageKey, StoredImage]
         Images that no call uses now.
     """
 
     def __init__(self, queue: Queue, most: int = _MOST_IMAGES, most_bytes: int | None = None) -> None:
         self._queue, self._most, self._most_bytes = queue, most, most_bytes
-        self.free: dict[ImageKey, Image] = {}
+        self.free: dict[ImageKey, StoredImage] = {}
 
     def take(
         self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
-    ) -> Image:
+    ) -> StoredImage:
         """An image with the pixels of an array, which nobody else uses until ``give_back``.
 
         A part inside of a larger image is stored in a larger one, of sizes that other parts have too: nothing reads
@@ -102,7 +102,7 @@ class Images:
         pixels : AnyArray
             Shape of ``described``; read by commands of the queue after the call, too.
         described, stored : ImageDescriptor
-            As of ``image.plan.Plan``.
+            As of ``image.plan.ImagePlan``.
         window : Window | None
             The image as a part of a larger one.
         """
@@ -114,7 +114,7 @@ class Images:
         if image is None:
             while self.free and len(self.free) >= self._most:
                 self._close_oldest()
-            image = Image(key, ImageStore.empty(key[0], size, self._queue))
+            image = StoredImage(key, ImageStore.empty(key[0], size, self._queue))
         try:
             if whole:
                 image.store.fill(pixels, again=again)
@@ -128,7 +128,7 @@ class Images:
             raise
         return image
 
-    def give_back(self, image: Image) -> None:
+    def give_back(self, image: StoredImage) -> None:
         """End the use of an image by a call: it serves the next one, or ends."""
         if self._most == 0 or (self._most_bytes is not None and image.store.descriptor.nbytes > self._most_bytes):
             image.store.close()
@@ -155,8 +155,8 @@ def images_of(queue: Queue) -> Images:
     """The images for calls in a queue: those of an in-order queue are kept from call to call, until it is closed."""
     if not queue._stream.in_order or queue.closed:
         return Images(queue, 0)
-    pool: Images | None = queue._kept.get(Images)
-    return queue._kept.setdefault(Images, Images(queue, most_bytes=_MOST_BYTES)) if pool is None else pool
+    pool: Images | None = queue._storage.get(Images)
+    return queue._storage.setdefault(Images, Images(queue, most_bytes=_MOST_BYTES)) if pool is None else pool
 
 
 def _rounded(desc: ImageDescriptor, window: Window | None) -> ImageDescriptor:

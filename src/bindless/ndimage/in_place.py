@@ -22,15 +22,15 @@ from .layers import Layers
 from .places import Places
 from .prefilter import coefficients, options_of
 from .repeated import Coefficients, Form, Key, remember
-from .source import Source
-from .target import Target
+from .source import Input
+from .target import Output
 
 __all__ = ["again", "values_in_place"]
 
 
 def values_in_place(
-    source: Source,
-    target: Target,
+    source: Input,
+    target: Output,
     places: Places,
     filter_: Filter,
     unchanged: Sequence[int],
@@ -89,8 +89,8 @@ def values_in_place(
 
 def again(
     key: Key,
-    source: Source,
-    target: Target,
+    source: Input,
+    target: Output,
     picture: MemoryPicture | None,
     places: Places,
     filter_: Filter | None,
@@ -170,7 +170,7 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
 
 
 def _launches(
-    source: Source, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int], *, extend: bool
+    source: Input, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int], *, extend: bool
 ) -> Coefficients | None:
     """The filter of a call that comes again; None of arrays that are converted or ordered first."""
     queue, shape = source.queue, source.pixels.shape

@@ -22,8 +22,8 @@ from .arguments import COPY, affine_of, coordinates_of, filter_of, numbers_of, r
 from .places import Places
 from .plan import resample
 from .repeated import Key, recall
-from .source import Source, source_of
-from .target import Target
+from .source import Input, source_of
+from .target import Output
 
 __all__ = ["affine_transform", "map_coordinates", "rotate", "shift", "zoom"]
 
@@ -111,7 +111,7 @@ def map_coordinates(
     require_axes(name, len(source.shape))
     coords, shape = coordinates_of(coordinates, len(source.shape), source.queue)
     places = Places.at(coords)
-    return resample(source, Target(name, source, output, shape), places, filter_, prefilter=bool(prefilter), key=key)
+    return resample(source, Output(name, source, output, shape), places, filter_, prefilter=bool(prefilter), key=key)
 
 
 def affine_transform(
@@ -181,7 +181,7 @@ def affine_transform(
     return _affine(name, source, matrix, offset, shape, output, filter_, bool(prefilter), key=key)
 
 
-def _shape(name: str, source: Source, output: Any, output_shape: Any) -> tuple[int, ...]:
+def _shape(name: str, source: Input, output: Any, output_shape: Any) -> tuple[int, ...]:
     """Of the result of an affine map."""
     if output_shape is not None:
         return shape_of(output_shape)
@@ -199,7 +199,7 @@ def _shape(name: str, source: Source, output: Any, output_shape: Any) -> tuple[i
 
 def _affine(
     name: str,
-    source: Source,
+    source: Input,
     matrix: Any,
     offset: Any,
     shape: tuple[int, ...],
@@ -222,7 +222,7 @@ def _affine(
         )
         whole, moved, sizes = whole[np.ix_(rows, columns)], moved[rows], tuple(shape[axis] for axis in columns)
     require_axes(name, max(whole.shape))
-    target = Target(name, source, output, shape)
+    target = Output(name, source, output, shape)
     places = Places.affine(whole, moved, sizes, centre=centre)
     return resample(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
 

@@ -24,7 +24,7 @@ from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precisio
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling
-from ..sampling.plan import Plan as PicturePlan
+from ..sampling.plan import Plan
 from ..sampling.prepare import prepare as prepare_picture
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
@@ -35,10 +35,10 @@ from .layers import Layers
 from .places import Places
 from .prefilter import coefficients, options_of
 from .repeated import HostCall, HostCoefficients, Key, add
-from .source import ELEMENTS, Source, element_of, elements_of, native
-from .target import Target
+from .source import ELEMENTS, Input, element_of, elements_of, native
+from .target import Output
 
-__all__ = ["Description", "Plan", "prepare", "resample"]
+__all__ = ["CallPlan", "Description", "prepare", "resample"]
 
 _MOST_PLANS = 512
 _MOST_AXES_OF_ARRAYS = 2
@@ -92,7 +92,7 @@ class Description(NamedTuple):
     prefilter: bool = True
 
 
-class Plan:
+class CallPlan:
     """A call that is prepared.
 
     Attributes
@@ -246,18 +246,18 @@ class Plan:
             images.give_back(image)
         return results
 
-    def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> PicturePlan:
+    def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> Plan:
         handle, scale, bias = reader
         picture = replace(self._picture, layer=layer, scale=scale, bias=bias, first=places.first, window=places.window)
         return prepare_picture(queue, handle, picture)
 
 
 @lru_cache(_MOST_PLANS)
-def _remembered(device: Device, described: Description, filter_: Filter, sign: float) -> Plan:
-    return Plan(device, described, filter_)
+def _remembered(device: Device, described: Description, filter_: Filter, sign: float) -> CallPlan:
+    return CallPlan(device, described, filter_)
 
 
-def prepare(device: Device, described: Description, filter_: Filter) -> Plan:
+def prepare(device: Device, described: Description, filter_: Filter) -> CallPlan:
     """The plan of a call, made once for equal arguments.
 
     Parameters
@@ -273,8 +273,8 @@ def prepare(device: Device, described: Description, filter_: Filter) -> Plan:
 
 
 def resample(
-    source: Source,
-    target: Target,
+    source: Input,
+    target: Output,
     places: Places,
     filter_: Filter,
     unchanged: Sequence[int] = (),
@@ -286,9 +286,9 @@ def resample(
 
     Parameters
     ----------
-    source : Source
+    source : Input
         The input.
-    target : Target
+    target : Output
         The result.
     places : Places
         Where the input is read, along all axes but the unchanged ones.
@@ -332,7 +332,7 @@ def resample(
     return target.given(values if plan.layers is None else plan.layers.joined(values))
 
 
-def _comes_again(plan: Plan, source: Source, target: Target, places: Places, pixels: AnyArray) -> bool:
+def _comes_again(plan: CallPlan, source: Input, target: Output, places: Places, pixels: AnyArray) -> bool:
     """Whether a call on packed arrays of the host computes what the result has, in its order."""
     is_numpy, array, axis = type(source.given) is np.ndarray, target.array, source.channel_axis
     return (
@@ -351,7 +351,7 @@ def _comes_again(plan: Plan, source: Source, target: Target, places: Places, pix
 
 
 def _host_call(
-    plan: Plan, source: Source, target: Target, places: Places, image: ImageKey, filter_: Filter | None
+    plan: CallPlan, source: Input, target: Output, places: Places, image: ImageKey, filter_: Filter | None
 ) -> HostCall:
     queue, (described, stored), pixels = source.queue, image, source.pixels
     channels = pixels.shape[-1:] if source.channel_axis is not None else ()

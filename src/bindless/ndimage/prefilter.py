@@ -62,13 +62,13 @@ def _options(filter_: Filter, dimensions: int, extend: bool) -> tuple[tuple[Boun
 
 def take(queue: Queue, shape: tuple[int, ...]) -> Pair:
     """Two float32 arrays on the device of an in-order queue, which nobody else uses until ``give_back``."""
-    pair: Pair | None = queue._kept.setdefault(take, {}).pop(shape, None)
+    pair: Pair | None = queue._storage.setdefault(take, {}).pop(shape, None)
     return (usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)) if pair is None else pair
 
 
 def give_back(queue: Queue, pair: Pair) -> None:
     """Leave two arrays to the next call: its commands come after those that use them now."""
-    free = queue._kept.get(take)
+    free = queue._storage.get(take)
     if free is not None and pair[0].nbytes <= _MOST_BYTES:
         for shape in list(free)[: max(len(free) + 1 - _MOST_SHAPES, 0)]:
             free.pop(shape, None)

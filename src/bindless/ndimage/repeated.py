@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from ..bindless_images.result_arrays import empty_result
 from ..core._submission import empty_like_foreign
 from ..core.ownership import after_fork
-from ..image.array_library import Library
+from ..image.array_library import Library, is_of_cupy, new_of_cupy
 from ..image.default_queue import is_own
 from ..image.spline_filter import HostFilter, SplineLaunch, run_launches
 from ..model.arrays import DType
@@ -168,11 +167,10 @@ class RepeatedCall(NamedTuple):
         if self.empty is usm_empty:
             return usm_empty(shape, dtype, self.queue)
         try:
-            array = self.empty(shape, dtype)
+            return new_of_cupy(given.__dlpack_device__(), shape, dtype)
         except (MemoryError, RuntimeError):  # commands hold arrays until they end
             wait_for_all()
-            array = self.empty(shape, dtype)
-        return array if array.__dlpack_device__() == given.__dlpack_device__() else None
+            return new_of_cupy(given.__dlpack_device__(), shape, dtype)
 
     def _is_apart(self, given: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
@@ -293,7 +291,7 @@ def recall(
     if queue is not None:
         if type(queue) is not Queue or not queue._stream.in_order:
             return None, None
-        calls = queue._kept.get(recall, _NO_CALLS)
+        calls = queue._storage.get(recall, _NO_CALLS)
     writes = output is not None and hasattr(output, "shape") and not isinstance(output, (np.dtype, type))
     try:
         layouts = (
@@ -355,10 +353,8 @@ def remember(
         library = None
     elif hasattr(kind, "__dlpack_c_exchange_api__"):
         empty = library = None
-    else:
-        function = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "empty", None)
-        if function is not None:
-            empty, library = function, None
+    elif is_of_cupy(kind):
+        empty, library = new_of_cupy, None
     writes = layouts[1] is not None
     form = Form.of(*output)
     add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_))
@@ -367,7 +363,7 @@ def remember(
 def add(key: Key, call: RepeatedCall | HostCall) -> None:
     """Add a call that comes again, in a queue that is in order."""
     if not key[-1]:
-        calls = call.queue._kept.setdefault(recall, {})
+        calls = call.queue._storage.setdefault(recall, {})
     elif is_own(call.queue):
         calls = _calls
     else:

@@ -17,13 +17,13 @@ from ..sycl.usm import UsmArray
 from .casting import cast
 from .errors import left_to_scipy
 
-__all__ = ["ELEMENTS", "Source", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
+__all__ = ["ELEMENTS", "Input", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
 
 _INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
 ELEMENTS = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4")))  # that images have
 
 
-class Source(NamedTuple):
+class Input(NamedTuple):
     """The input of a call.
 
     Attributes
@@ -56,7 +56,7 @@ class Source(NamedTuple):
     library: Library | None
 
 
-def source_of(function: str, given: Any, channel_axis: object, queue: Queue | None) -> Source:
+def source_of(function: str, given: Any, channel_axis: object, queue: Queue | None) -> Input:
     """The input of a call.
 
     Raises
@@ -84,7 +84,7 @@ def source_of(function: str, given: Any, channel_axis: object, queue: Queue | No
     if 0 in pixels.shape:
         raise ArgumentError(f"input has shape {array.shape}: it has no elements")
     dtype = array.dtype if array.dtype.isnative else native(array.dtype)
-    return Source(queue, given, pixels, shape, dtype, axis, on_device, library_of(given))
+    return Input(queue, given, pixels, shape, dtype, axis, on_device, library_of(given))
 
 
 def wait_unless_ordered(queue: Queue, after: After) -> None:

@@ -19,7 +19,7 @@ from .plan import resample
 from .prefilter import coefficients
 from .repeated import recall
 from .source import axis_of, elements_of, source_of
-from .target import Target
+from .target import Output
 
 __all__ = ["spline_filter", "spline_filter1d"]
 
@@ -120,7 +120,7 @@ def _filtered(
             return result
     filter_ = filter_of(function, order, mode, 0.0, Precision.exact)
     source = source_of(function, input, channel_axis, queue)
-    target = Target(function, source, output, source.shape)
+    target = Output(function, source, output, source.shape)
     dims = len(source.shape)
     if not filter_.is_cubic:
         if axis is None:

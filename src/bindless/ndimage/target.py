@@ -17,9 +17,9 @@ from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
 from .casting import cast
 from .errors import left_to_scipy
-from .source import Source, native
+from .source import Input, native
 
-__all__ = ["Target", "converted", "returned"]
+__all__ = ["Output", "converted", "returned"]
 
 
 _LARGEST = 8  # bytes of an element
@@ -27,14 +27,14 @@ _LARGEST = 8  # bytes of an element
 _TRUE = 1 - 1e-6
 
 
-class Target:
+class Output:
     """The result of a call.
 
     Parameters
     ----------
     function : str
         Name of the function, for errors.
-    source : Source
+    source : Input
         The input of the call.
     output : Any
         As the caller gave it: an array, a dtype, or None for that of the input.
@@ -60,7 +60,7 @@ class Target:
         It is complex.
     """
 
-    def __init__(self, function: str, source: Source, output: Any, shape: tuple[int, ...]) -> None:
+    def __init__(self, function: str, source: Input, output: Any, shape: tuple[int, ...]) -> None:
         require_room(math.prod(shape), f"a result of shape {shape}", source.pixels.shape[-1] * _LARGEST)
         self._source, self.shape = source, shape
         self.caller: Any = None

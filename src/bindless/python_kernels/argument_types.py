@@ -24,7 +24,7 @@ from ..sycl.usm.pointer import UsmPointer
 from .argument_type import ArgumentType
 
 if TYPE_CHECKING:
-    from ..sycl.queue.queue import Queue
+    from ..sycl.device.queue_base import QueueBase
 
 __all__ = ["is_foreign", "own_arguments", "type_of"]
 
@@ -144,7 +144,7 @@ def is_foreign(value: object) -> bool:
     return type(value) not in PACKERS and not isinstance(value, (np.generic, Accessor, HandleOwner, Reduction))
 
 
-def own_arguments(values: tuple[object, ...], queue: Queue) -> tuple[object, ...]:
+def own_arguments(values: tuple[object, ...], queue: QueueBase) -> tuple[object, ...]:
     """Return the arguments with other libraries' arrays as ``UsmArray``, in place.
 
     Raises

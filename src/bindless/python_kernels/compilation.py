@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..device.declaration import Launch
+from ..device.declaration import LaunchFacts
 from ..model.errors import BuildError, FeatureNotSupportedError
 from ..model.module.disk_cache import cache
 from ..model.module.kernel_file import KernelFile
@@ -47,7 +47,7 @@ class Compiled:
 
 
 def compiled_kernel(
-    source: FunctionSource, digest: bytes, launch: Launch, arguments: tuple[ArgumentType, ...]
+    source: FunctionSource, digest: bytes, launch: LaunchFacts, arguments: tuple[ArgumentType, ...]
 ) -> Compiled:
     """Return a kernel for types: from the cache on disk, else compiled.
 

@@ -14,7 +14,7 @@ from typing import TypedDict
 from ..compiler.process.python_command import current_folder
 from ..compiler.process.time_limit import Deadline
 from ..compiler.process.worker import Worker
-from ..device.declaration import Launch
+from ..device.declaration import LaunchFacts
 from ..model.errors import FeatureNotSupportedError
 from .argument_type import ArgumentType
 from .expansion import ParameterPath
@@ -34,7 +34,7 @@ class Request(TypedDict):
     """A kernel to compile."""
 
     source: FunctionSource
-    launch: Launch
+    launch: LaunchFacts
     arguments: tuple[ArgumentType, ...]
     architecture: str
 

@@ -15,13 +15,13 @@ from dataclasses import fields
 
 import numpy as np
 
-from ..device.declaration import Launch
+from ..device.declaration import LaunchFacts
 from .argument_type import ArgumentType
 from .function_source import Constant, FunctionSource, ModuleNames, Named, TupleOfConstants, Unknown
 
 __all__ = ["digest_of", "digest_of_request"]
 
-_RECORDS = (ArgumentType, Constant, Launch, ModuleNames, Named, TupleOfConstants, Unknown)
+_RECORDS = (ArgumentType, Constant, LaunchFacts, ModuleNames, Named, TupleOfConstants, Unknown)
 
 
 def digest_of(source: FunctionSource) -> bytes:
@@ -29,7 +29,9 @@ def digest_of(source: FunctionSource) -> bytes:
     return _digest(source)
 
 
-def digest_of_request(digest: bytes, launch: Launch, arguments: tuple[ArgumentType, ...], architecture: str) -> bytes:
+def digest_of_request(
+    digest: bytes, launch: LaunchFacts, arguments: tuple[ArgumentType, ...], architecture: str
+) -> bytes:
     """Return a hash of all that a compiled kernel depends on, except the compiler.
 
     Parameters

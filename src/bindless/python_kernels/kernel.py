@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -12,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core._submission import Variants
-from ..device.declaration import Launch
+from ..core.lock import Lock
+from ..device.declaration import LaunchFacts
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, RangeLike, as_range
-from ..sycl.kernel.bound_launch import BoundLaunch
+from ..sycl.kernel.bound_launch import BoundLaunch, LaunchQueue
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
@@ -31,7 +31,7 @@ from .function_source import FunctionSource, source_of
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
-    from ..sycl.queue.queue import Queue
+    from ..sycl.device.queue_base import QueueBase
 
 __all__ = ["PythonKernel", "kernel"]
 
@@ -61,7 +61,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         super().__init__(_function)
         self._contract = _contract
         self._default_float = _default_float
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._token = object()  # the kernel in the registries of contexts, which do not keep it alive
         self._source: FunctionSource | None = None
         self._digest = b""
@@ -97,7 +97,7 @@ class PythonKernel(OfFunction, KernelTemplate):
 
         run(self._kernel_function, index_space, arguments)
 
-    def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
+    def bind(self, queue: LaunchQueue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
         """A launch to be submitted many times, as ``Kernel.bind`` makes it; ``launch[i] = value`` takes values of the
         types that the kernel was compiled for.
         """
@@ -105,7 +105,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         made, values = self._specialised(queue, index_space, arguments)
         return BoundPythonLaunch(queue, made, index_space, values, _python=self, _launch_arguments=arguments)
 
-    def specialise(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
+    def specialise(self, queue: QueueBase, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
         """Compile the kernel for a launch without launching it.
 
         Returns
@@ -116,7 +116,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         return self._specialised(queue, index_space, with_filled_variables(arguments))[0]
 
     def _specialised(
-        self, queue: Queue, index_space: RangeLike | NdRange, arguments: tuple[object, ...]
+        self, queue: QueueBase, index_space: RangeLike | NdRange, arguments: tuple[object, ...]
     ) -> tuple[Kernel, tuple[object, ...]]:
         dimensions = _dimensions(index_space)
         variants: Variants | None = queue.context._kernels.get(self._token)
@@ -136,13 +136,13 @@ class PythonKernel(OfFunction, KernelTemplate):
         return found
 
     def _specialise(
-        self, queue: Queue, dimensions: int, arguments: tuple[object, ...]
+        self, queue: QueueBase, dimensions: int, arguments: tuple[object, ...]
     ) -> tuple[Kernel, tuple[Step, ...]]:
         """Compile and load the kernel for the types of arguments."""
         if not 1 <= dimensions <= 3:
             raise InvalidError(f"kernel {self.name!r}: a range of {dimensions} dimensions; it has 1 to 3")
         language, traits = _language(queue), queue._backend.traits
-        launch = Launch(
+        launch = LaunchFacts(
             dimensions, language, self._default_float, language == "spirv", self._contract,
             image_arguments=traits.images_are_arguments, checks_indices=traits.checks_indices,
         )  # fmt: skip
@@ -184,7 +184,7 @@ class PythonKernel(OfFunction, KernelTemplate):
             return ArgumentType("tuple", elements=tuple(map(self._plain, type_.elements)))
         return type_
 
-    def _compiled(self, launch: Launch, listed: tuple[ArgumentType, ...]) -> Compiled:
+    def _compiled(self, launch: LaunchFacts, listed: tuple[ArgumentType, ...]) -> Compiled:
         if self._source is None:
             self._source = source_of(self._kernel_function)
             self._digest = digest_of(self._source)
@@ -201,7 +201,7 @@ class BoundPythonLaunch(BoundLaunch):
 
     def __init__(
         self,
-        _queue: Queue,
+        _queue: LaunchQueue,
         _kernel: Kernel,
         _index_space: RangeLike | NdRange,
         _arguments: tuple[object, ...],
@@ -324,7 +324,7 @@ def _dimensions(index_space: RangeLike | NdRange) -> int:
     return len(tuple(as_range(index_space)))
 
 
-def _language(queue: Queue) -> str:
+def _language(queue: QueueBase) -> str:
     """Return the language of a queue's device.
 
     Raises

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.sample_functions import sample_image, sample_image_array, sample_mipmap
 from ..model.arrays import Array
 from ..model.enums import ImageType, Precision
@@ -40,19 +40,14 @@ class BlockPlan(Plan):
         # A call whose precision a kernel computes copies the image.
         self._copies_image = picture.filter.precision is not Precision.hardware
 
-    def submit(
+    def _submit(
         self,
         map_: CoordinateMap,
         out: ArrayLike,
-        coords: ArrayLike | None = None,
-        depends_on: Event | Iterable[Event] = (),
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
         offset: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``."""
-        if self._images.get(self._key) is not self._record:
-            self._require_image()
-        if self._is_empty:
-            return self._nothing(out, depends_on)
         picture, part = self._picture, self._part(out, offset)
         width, height, _ = picture.shape
         values = part if isinstance(part, np.ndarray) else np.empty(part.shape, part.dtype)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.prepared_call import report_error
 from ..core._submission import Openable, Prepared
 from ..model.resampling import Strategy
@@ -77,19 +77,14 @@ class DriverPlan(Plan):
         self._place = (_PLACE.pack(*first, *window.origin, *window.whole),)
         self._first, self._window = first, window
 
-    def submit(
+    def _submit(
         self,
         map_: CoordinateMap,
         out: ArrayLike,
-        coords: ArrayLike | None = None,
-        depends_on: Event | Iterable[Event] = (),
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
         offset: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``."""
-        if self._images.get(self._key) is not self._record:
-            self._require_image()
-        if self._is_empty:
-            return self._nothing(out, depends_on)
         vectors: Any = None
         if type(out) is np.ndarray:
             values = out.__array_interface__["data"][0] + offset

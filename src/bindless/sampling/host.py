@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.host_copy import ImageCopy, compute_on_host
 from ..model.arrays import Array
 from ..model.enums import ImageType
@@ -57,19 +57,14 @@ class HostPlan(Plan):
                 backend=queue.backend,
             )
 
-    def submit(
+    def _submit(
         self,
         map_: CoordinateMap,
         out: ArrayLike,
-        coords: ArrayLike | None = None,
-        depends_on: Event | Iterable[Event] = (),
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
         offset: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``."""
-        if self._images.get(self._key) is not self._record:
-            self._require_image()
-        if self._is_empty:
-            return self._nothing(out, depends_on)
         desc, picture = self.image.desc, replace(self._picture, map=map_)
         assert self._record is not None
         copy = ImageCopy(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.prepared_call import report_error
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..kernels import choose
@@ -98,19 +98,14 @@ class KernelPlan(Plan):
         self._packed_plan: KernelPlan | None = None
         self._reads_host = queue.device.has(Aspect.usm_host_allocations)
 
-    def submit(
+    def _submit(
         self,
         map_: CoordinateMap,
         out: ArrayLike,
-        coords: ArrayLike | None = None,
-        depends_on: Event | Iterable[Event] = (),
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
         offset: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``."""
-        if self._images.get(self._key) is not self._record:
-            self._require_image()
-        if self._is_empty:
-            return self._nothing(out, depends_on)
         if type(out) is np.ndarray or type(coords) is np.ndarray:
             return self._from_host(map_, out, coords, depends_on, offset)
         owner, place = out._owner, out._offset + offset  # type: ignore[union-attr]
@@ -202,7 +197,7 @@ class KernelPlan(Plan):
             staging = plan._new_staging(vectors, first)
         if vectors is not None and staging.vectors_on_host is not None:
             staging.vectors_on_host[...] = vectors
-        event = plan.submit(map_, staging.values, staging.coords, depends_on)
+        event = plan._submit(map_, staging.values, staging.coords, depends_on)
         assert event is not None
         event.wait()
         if event._error is not None or event._native is None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.call_arguments import ArrayLike, Form, Image, find_image
+from ..bindless_images.call_arguments import find_image
+from ..bindless_images.call_form import ArrayLike, CallImage, Form
 from ..bindless_images.prepared_call import report_error
 from ..model.enums import ImageType, Precision
 from ..model.errors import InvalidError
@@ -80,7 +81,7 @@ class Plan:
 
     Attributes
     ----------
-    image : Image
+    image : CallImage
         The image, which the plan keeps.
 
     Raises
@@ -94,7 +95,7 @@ class Plan:
         if desc is None or desc.type not in _TYPES:
             raise InvalidError(f"resample: {handle!r} is no standard image, array or mipmap that create_image made")
         self._form = (_SAMPLES if picture.filter.precision is Precision.hardware else _FETCHES)[desc.type]
-        self.image: Image = find_image(queue, self._form, handle, np.empty(0), None, None)
+        self.image: CallImage = find_image(queue, self._form, handle, np.empty(0), None, None)
         self._queue, self._handle, self._images = queue, handle, queue.context._handles
         self._key, self._record = self.image.key, self.image.record
         self._picture = replace(picture, handle=self.image.raw, descriptor=desc, values=0, coords=0)
@@ -124,6 +125,21 @@ class Plan:
         offset : int, default 0
             Bytes of ``out`` before the picture.
         """
+        if self._images.get(self._key) is not self._record:
+            self._require_image()
+        if self._is_empty:
+            return None if isinstance(out, np.ndarray) else self._queue._nothing(depends_on)
+        return self._submit(map_, out, coords, depends_on, offset)
+
+    def _submit(
+        self,
+        map_: CoordinateMap,
+        out: ArrayLike,
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
+        offset: int = 0,
+    ) -> Event | None:
+        """``submit`` of a picture with values, of an image that exists."""
         raise NotImplementedError
 
     def move(self, first: tuple[int, int, int], window: Window) -> None:
@@ -142,10 +158,6 @@ class Plan:
             Whether the address of the values is a multiple of the size of a pixel.
         """
         return None
-
-    def _nothing(self, out: ArrayLike, depends_on: Event | Iterable[Event]) -> Event | None:
-        """The end of an empty picture."""
-        return None if isinstance(out, np.ndarray) else self._queue._nothing(depends_on)
 
     def _require_image(self) -> None:
         """Raise the error of an image that was destroyed, or made again with the same number."""

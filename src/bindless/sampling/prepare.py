@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..kernels import choose
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, Interpolation, Precision

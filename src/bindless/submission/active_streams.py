@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..core import ownership
+from ..core.lock import Lock
 from ..core.ownership import ENDED, FORKED
 from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
 from .async_errors import AsyncHandler, owing
@@ -48,7 +48,7 @@ class _Birth:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self._over = False
 
     def require(self) -> None:
@@ -63,7 +63,7 @@ class _Birth:
 
     def forget(self) -> None:
         """In the child of a fork: another thread may have held it."""
-        self.lock = threading.RLock()
+        self.lock = Lock()
 
 
 birth = _Birth()

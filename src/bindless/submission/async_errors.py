@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..core.lock import Lock
 from ..model.errors import DeviceLostError, Error, ExceptionList
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ErrorLog:
 
     def __init__(self, context: StreamContext, handler: AsyncHandler | None) -> None:
         self._context = context
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self.handler = handler
         self.errors: list[Error] = []
         self.told_loss = False
@@ -163,7 +163,7 @@ class ErrorLog:
 
     def forget(self) -> None:
         """In the child of a fork: another thread of the parent may have held the lock."""
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     def __del__(self) -> None:  # the errors of a queue that nobody waits for any more
         if getattr(self, "errors", None):  # its constructor may have been interrupted

@@ -21,7 +21,8 @@ import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..core import ownership
-from ..core._submission import REAP_EVERY, Commands, Lock, know_types
+from ..core._submission import REAP_EVERY, Commands, know_types
+from ..core.lock import Lock
 from ..core.ownership import FORKED
 from ..model.dlpack import DLDeviceType
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import BackendProtocol, NativeContext
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.errors import Error
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Listed", "Table", "end_all"]
 
 # Reentrant: making a resource may start a collection, in which others end.
-_lock = threading.RLock()
+_lock = Lock()
 
 
 class Listed:
@@ -128,7 +128,7 @@ def end_all(table: dict[int, Any], backend: BackendProtocol, native: NativeConte
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
 
 
 ownership.after_fork(_after_fork)

@@ -6,10 +6,10 @@ refused.
 
 from __future__ import annotations
 
-import threading
 from weakref import WeakSet
 
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.errors import SyclRuntimeError
 
 __all__ = ["HostAccess", "end_accesses"]
@@ -27,7 +27,7 @@ class HostAccess:
     __slots__ = ("__weakref__", "lock")
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = Lock()
         _accesses.add(self)
 
     def require_memory(self) -> None:

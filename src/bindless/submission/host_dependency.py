@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.enums import EventStatus
 from ..model.errors import AccessorError, Error, InvalidError, SyclRuntimeError
 from .worker_threads import pool
@@ -29,11 +30,11 @@ __all__ = ["Gate", "Node", "open_gates"]
 
 _WAIT_SLICE = 0.05  # seconds
 
-Launch = Callable[[Sequence[NativeEvent]], None]
+Submit = Callable[[Sequence[NativeEvent]], None]
 Starter = Callable[[Callable[[], None]], None]
 
 # Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
-_lock = threading.RLock()
+_lock = Lock()
 
 
 class _Turns(threading.local):
@@ -81,7 +82,7 @@ class Node:
     )
 
     def __init__(
-        self, event: Event, *, launch: Launch | None = None, function: Callable[[], object] | None = None
+        self, event: Event, *, launch: Submit | None = None, function: Callable[[], object] | None = None
     ) -> None:
         self.event = event
         self._launch = launch
@@ -276,7 +277,7 @@ class Node:
             except MemoryError:
                 time.sleep(_WAIT_SLICE)
 
-    def _submit(self, launch: Launch) -> None:
+    def _submit(self, launch: Submit) -> None:
         natives: list[NativeEvent] = []
         stream = self.event._stream
         assert stream is not None
@@ -519,7 +520,7 @@ def open_gates() -> None:
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
     _gates.clear()
     _waiting.clear()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import ref
 
+from ..core.lock import Lock
 from ..model.enums import EventStatus
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.errors import SyclRuntimeError
 
 __all__ = ["Pool", "pool"]
@@ -52,7 +53,7 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._workers = 0
         self._idle = 0

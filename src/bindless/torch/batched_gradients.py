@@ -39,8 +39,8 @@ def rule_of(operator: Callable[..., Any], rule: Callable[..., Any]) -> Callable[
         ]
         size = next(leaf.shape[0] for leaf, is_mapped in zip(whole, mapped) if is_mapped)
         dims = tree.tree_unflatten([0 if is_mapped else None for is_mapped in mapped], form)
-        found, axes = rule(operator, SimpleNamespace(batch_size=size), dims, *tree.tree_unflatten(whole, form))
-        results, shape = tree.tree_flatten(found)
+        gradients, axes = rule(operator, SimpleNamespace(batch_size=size), dims, *tree.tree_unflatten(whole, form))
+        results, shape = tree.tree_flatten(gradients)
         places = tree.tree_flatten(axes, is_leaf=lambda leaf: leaf is None)[0]
         return tree.tree_unflatten(
             [

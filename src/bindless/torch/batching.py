@@ -22,10 +22,10 @@ def sample(
     count = max(_count(levels[0], dims[0][0]), _count(coords, dims[1]))
     fold = _folding(info.batch_size, count, share=True)
     places = _folding(info.batch_size, count, share=dims[2] is None)  # levels of detail are as many as coordinates
-    found = operator(
+    values = operator(
         [fold(*pair) for pair in zip(levels, dims[0])], places(coords, dims[1]), fold(level, dims[2]), *static
     )
-    return found.unflatten(0, (info.batch_size, count)), 0
+    return values.unflatten(0, (info.batch_size, count)), 0
 
 
 def sample_backward(
@@ -35,14 +35,14 @@ def sample_backward(
     operands = (levels, coords, level)
     counts = [_count(levels[0], dims[1][0]), _count(coords, dims[2]), _count(level, dims[3])]
     fold = _folding(info.batch_size, max(counts), share=False)
-    found = operator(
+    gradients = operator(
         fold(grad, dims[0]),
         [fold(*pair) for pair in zip(levels, dims[1])],
         fold(coords, dims[2]),
         fold(level, dims[3]),
         *static,
     )
-    return _unfold(found, operands, counts, info.batch_size)
+    return _unfold(gradients, operands, counts, info.batch_size)
 
 
 def sample_backward_backward(
@@ -61,7 +61,7 @@ def sample_backward_backward(
     """``vmap`` of ``bindless::sample_backward_backward``: gradients of all operands are mapped."""
     counts = [_count(grad, dims[3]), _count(levels[0], dims[4][0]), _count(coords, dims[5]), _count(level, dims[6])]
     fold = _folding(info.batch_size, max(counts), share=False)
-    found = operator(
+    gradients = operator(
         [fold(*pair) for pair in zip(cot_levels, dims[0])],
         fold(cot_coords, dims[1]),
         fold(cot_level, dims[2]),
@@ -71,7 +71,7 @@ def sample_backward_backward(
         fold(level, dims[6]),
         *static,
     )
-    return _unfold(found, (grad, levels, coords, level), counts, info.batch_size)
+    return _unfold(gradients, (grad, levels, coords, level), counts, info.batch_size)
 
 
 def along(
@@ -88,7 +88,7 @@ def along(
     """``vmap`` of the derivative of ``bindless::sample`` along tangents of levels, coordinates, levels of detail."""
     count = max(_count(levels[0], dims[3][0]), _count(coords, dims[4]))
     fold = _folding(info.batch_size, count, share=False)
-    found = function(
+    values = function(
         [fold(*pair) for pair in zip(texels, dims[0])],
         fold(places, dims[1]),
         fold(depths, dims[2]),
@@ -96,7 +96,7 @@ def along(
         fold(coords, dims[4]),
         fold(level, dims[5]),
     )
-    return found.unflatten(0, (info.batch_size, count)), 0
+    return values.unflatten(0, (info.batch_size, count)), 0
 
 
 def each(count: int, dims: Sequence[int | None], *operands: Any) -> Iterator[list[Any]]:
@@ -108,9 +108,9 @@ def each(count: int, dims: Sequence[int | None], *operands: Any) -> Iterator[lis
         ]
 
 
-def stacked(found: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
+def stacked(results: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
     """Results of all elements, each with the mapped axis first."""
-    return tuple(torch.stack(parts) for parts in zip(*found))
+    return tuple(torch.stack(parts) for parts in zip(*results))
 
 
 def _count(tensor: Any, dim: int | None) -> int:
@@ -132,7 +132,7 @@ def _folding(size: int, count: int, *, share: bool) -> Callable[[Any, int | None
     return fold
 
 
-def _unfold(found: Sequence[Any], operands: Sequence[Any], counts: Sequence[int], size: int) -> tuple[Any, Any]:
+def _unfold(gradients: Sequence[Any], operands: Sequence[Any], counts: Sequence[int], size: int) -> tuple[Any, Any]:
     """Gradients with the mapped axis first, those of operands shared by several images added."""
 
     def one(tensor: Any, count: int) -> Any:
@@ -142,7 +142,7 @@ def _unfold(found: Sequence[Any], operands: Sequence[Any], counts: Sequence[int]
         return mapped if mapped.shape[1] == count else mapped.sum(1, keepdim=True)
 
     parts: list[Any] = []
-    for tensor, operand, count in zip(found, operands, counts):
+    for tensor, operand, count in zip(gradients, operands, counts):
         several = isinstance(operand, (list, tuple))
         parts.append([one(part, count) for part in tensor] if several else one(tensor, count))
     axes = tuple([0] * len(part) if isinstance(part, list) else (None if part.dim() == 1 else 0) for part in parts)

@@ -51,10 +51,10 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
         grad: Tensor, coords: Tensor, level: Tensor | None, options: Arguments, needs: Sequence[bool], *levels: Tensor
     ) -> tuple[Tensor, ...]:
         if is_plain((grad, coords, level, *levels)):
-            found = engine.sample_backward(grad, levels, coords, level, options, needs)
+            gradients = engine.sample_backward(grad, levels, coords, level, options, needs)
         else:
-            found = torch.ops.bindless.sample_backward.default(grad, levels, coords, level, *options, needs)
-        return found[1], found[2], *found[0]
+            gradients = torch.ops.bindless.sample_backward.default(grad, levels, coords, level, *options, needs)
+        return gradients[1], gradients[2], *gradients[0]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
@@ -66,11 +66,11 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, cot_coords: Any, cot_level: Any, *cot_levels: Any) -> tuple[Any, ...]:
         grad, coords, level, *levels = ctx.saved_tensors
-        asked = ctx.needs_input_grad
-        needs = [asked[0], any(asked[5:]), asked[1], asked[2]]
-        bend = _bent if is_transformed() else differentiation.bent
-        values, texels, places, depths = differentiation.twice(
-            bend, (cot_levels, cot_coords, cot_level), grad, levels, coords, level, ctx.static, ctx.needs, needs
+        flags = ctx.needs_input_grad
+        needs = [flags[0], any(flags[5:]), flags[1], flags[2]]
+        product = _hessian if is_transformed() else differentiation.hessian
+        values, texels, places, depths = differentiation.gradients(
+            product, (cot_levels, cot_coords, cot_level), grad, levels, coords, level, ctx.static, ctx.needs, needs
         )
         return values, places, depths, None, None, *texels
 
@@ -81,11 +81,11 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
         """Second derivatives are symmetric: those along tangents are the gradients for the same cotangents."""
         grad, coords, level, *levels = ctx.saved_tensors
         tangents = (texel_tangents, coord_tangent, level_tangent)
-        _, *found = _bent(tangents, grad, levels, coords, level, ctx.static, [False, *ctx.needs])
+        _, *products = _hessian(tangents, grad, levels, coords, level, ctx.static, [False, *ctx.needs])
         if grad_tangent is not None:
             more = sample_backward(grad_tangent, levels, coords, level, *ctx.static, ctx.needs)
-            found = [[a + b for a, b in zip(found[0], more[0])], found[1] + more[1], found[2] + more[2]]
-        return found[1], found[2], *found[0]
+            products = [[a + b for a, b in zip(products[0], more[0])], products[1] + more[1], products[2] + more[2]]
+        return products[1], products[2], *products[0]
 
     @staticmethod
     def vmap(
@@ -98,10 +98,10 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
         needs: Sequence[bool],
         *levels: Tensor,
     ) -> tuple[Any, Any]:
-        found, axes = batching.sample_backward(
+        gradients, axes = batching.sample_backward(
             sample_backward, info, (dims[0], dims[5:], *dims[1:3]), grad, levels, coords, level, *options, needs
         )
-        return (found[1], found[2], *found[0]), (axes[1], axes[2], *axes[0])
+        return (gradients[1], gradients[2], *gradients[0]), (axes[1], axes[2], *axes[0])
 
 
 class _Along(torch.autograd.Function):  # type: ignore[misc]
@@ -117,7 +117,7 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
         needs = [True, False, False, False]
         if is_plain((coords, level, places, depths, *parts)):
             return engine.sample_backward_backward(*tangents, grad, levels, coords, level, options, needs)[0]
-        return differentiation.bent(tangents, grad, levels, coords, level, options, needs)[0]
+        return differentiation.hessian(tangents, grad, levels, coords, level, options, needs)[0]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
@@ -129,20 +129,20 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
         coords, level, places, depths, *parts = ctx.saved_tensors
         levels, texels = parts[: ctx.count], parts[ctx.count :]
-        asked = ctx.needs_input_grad
-        of_levels, of_texels = asked[6 : 6 + ctx.count], asked[6 + ctx.count :]
-        needs = [False, any(of_levels), asked[0], asked[1]]
-        found = [None, [None] * len(levels), None, None]
+        flags = ctx.needs_input_grad
+        of_levels, of_texels = flags[6 : 6 + ctx.count], flags[6 + ctx.count :]
+        needs = [False, any(of_levels), flags[0], flags[1]]
+        gradients = [None, [None] * len(levels), None, None]
         if any(needs):
-            found = differentiation.wanted(
-                _bent((texels, places, depths), grad, levels, coords, level, ctx.options, needs), needs
+            gradients = differentiation.select(
+                _hessian((texels, places, depths), grad, levels, coords, level, ctx.options, needs), needs
             )
-        wanted = any(of_texels), asked[2], asked[3]
+        more = any(of_texels), flags[2], flags[3]
         turned = [None] * 3
-        if any(wanted):
-            turned = differentiation.wanted(sample_backward(grad, levels, coords, level, *ctx.options, wanted), wanted)
-        first = found[1] or [None] * len(levels)
-        return found[2], found[3], *turned[1:], None, None, *first, *(turned[0] or [None] * len(texels))
+        if any(more):
+            turned = differentiation.select(sample_backward(grad, levels, coords, level, *ctx.options, more), more)
+        first = gradients[1] or [None] * len(levels)
+        return gradients[2], gradients[3], *turned[1:], None, None, *first, *(turned[0] or [None] * len(texels))
 
     @staticmethod
     def jvp(
@@ -153,7 +153,7 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
         count, options = ctx.count, ctx.options
         levels, texels = parts[:count], parts[count:]
         levels_moved, texels_moved = parts_moved[:count], parts_moved[count:]
-        terms = [_bent_values((places, depths), (coords_moved, level_moved), levels, coords, level, options)]
+        terms = [_hessian_values((places, depths), (coords_moved, level_moved), levels, coords, level, options)]
         for tangents, images in (
             ((texels_moved, places_moved, depths_moved), levels),
             (((), places, depths), _without_none(levels_moved, levels)),
@@ -177,7 +177,7 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
         )  # fmt: skip
 
 
-def _bent_values(
+def _hessian_values(
     one: tuple[Any, Any],
     other: tuple[Any, Any],
     levels: Sequence[Tensor],
@@ -207,30 +207,30 @@ def _bent_values(
     images, places, depths = [apart(part) for part in levels], repeated(coords), repeated(level)
     ones = images[0].new_ones(()).expand(values_shape(images, places, options))
     needs = [False, False, True, level is not None]
-    _, _, along_coords, along_level = _bent(((), *map(repeated, one)), ones, images, places, depths, options, needs)
-    moved, deeper = map(repeated, other)
+    _, _, along_coords, along_level = _hessian(((), *map(repeated, one)), ones, images, places, depths, options, needs)
+    steps, deeper = map(repeated, other)
     total: Any = 0
-    if moved is not None:
-        total = (along_coords * moved).sum(-1)
+    if steps is not None:
+        total = (along_coords * steps).sum(-1)
     if deeper is not None:
         total = total + along_level * deeper
     total = total.unflatten(0, (count, channels)).to(levels[0].dtype)
     return total.movedim(1, -1) if options.channels_last else total
 
 
-def _bent(
+def _hessian(
     tangents: Sequence[Any], grad: Tensor, levels: Sequence[Tensor], coords: Tensor, level: Any,
     static: Sequence[Any], needs: Sequence[bool],
 ) -> tuple[Tensor, list[Tensor], Tensor, Tensor]:  # fmt: skip
     """The operator ``bindless::sample_backward_backward``; None is a tangent of zeros."""
     parts = _without_none(tangents[0], levels)
     options = Arguments.of(static)
-    found = _Bent.apply(grad, coords, level, *tangents[1:], options, tuple(needs), len(levels), *levels, *parts)
-    return found[0], list(found[3:]), found[1], found[2]
+    products = _Hessian.apply(grad, coords, level, *tangents[1:], options, tuple(needs), len(levels), *levels, *parts)
+    return products[0], list(products[3:]), products[1], products[2]
 
 
-class _Bent(torch.autograd.Function):  # type: ignore[misc]
-    """``_bent``: ``parts`` are ``count`` levels, and their tangents or nothing."""
+class _Hessian(torch.autograd.Function):  # type: ignore[misc]
+    """``_hessian``: ``parts`` are ``count`` levels, and their tangents or nothing."""
 
     @staticmethod
     def forward(
@@ -263,11 +263,11 @@ class _Bent(torch.autograd.Function):  # type: ignore[misc]
     ) -> tuple[Any, Any]:  # fmt: skip
         def operator(*operands: Any) -> Any:
             texels, places, depths, grad, levels, coords, level = operands
-            return _bent((texels, places, depths), grad, levels, coords, level, options, needs)
+            return _hessian((texels, places, depths), grad, levels, coords, level, options, needs)
 
-        found, axes = batching.sample_backward_backward(
+        products, axes = batching.sample_backward_backward(
             operator, info,
             (dims[8 + count :], *dims[3:5], dims[0], dims[8 : 8 + count], *dims[1:3]),
             parts[count:], places, depths, grad, parts[:count], coords, level,
         )  # fmt: skip
-        return (found[0], *found[2:], *found[1]), (axes[0], *axes[2:], *axes[1])
+        return (products[0], *products[2:], *products[1]), (axes[0], *axes[2:], *axes[1])

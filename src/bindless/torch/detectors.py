@@ -54,10 +54,10 @@ class Detector:
 
     def __post_init__(self) -> None:
         for name in ("source", "first", "column", "row"):
-            given = getattr(self, name)
-            vector = tuple(float(number) for number in given)
+            value = getattr(self, name)
+            vector = tuple(float(number) for number in value)
             if len(vector) != 3 or not all(map(math.isfinite, vector)):
-                raise ArgumentError(f"{name}={given!r}: three finite numbers are needed")
+                raise ArgumentError(f"{name}={value!r}: three finite numbers are needed")
             object.__setattr__(self, name, vector)
         if self.width < 1 or self.height < 1:
             raise ArgumentError(f"{self.width} x {self.height} pixels: a detector has at least one")
@@ -80,8 +80,8 @@ def frames_of(poses: Tensor, numbers: Sequence[float]) -> Tensor:
         turns, shifts = moves[..., :3], moves[..., 3]
     else:
         turns, shifts = torch.linalg.matrix_exp(_cross_matrices(poses[:, :3])), poses[:, 3:]
-    moved = detector @ turns.transpose(1, 2) + places * shifts[:, None]
-    return moved @ matrix[:, :3].T + places * matrix[:, 3]
+    points = detector @ turns.transpose(1, 2) + places * shifts[:, None]
+    return points @ matrix[:, :3].T + places * matrix[:, 3]
 
 
 def tangent_of_frames(moves: Tensor, poses: Tensor, numbers: Sequence[float]) -> Tensor:
@@ -93,20 +93,20 @@ def tangent_of_frames(moves: Tensor, poses: Tensor, numbers: Sequence[float]) ->
     else:
         turns = _exponential_of_blocks(_cross_matrices(poses[:, :3]), _cross_matrices(moves[:, :3]))
         shifts = moves[:, 3:]
-    moved = detector @ turns.transpose(1, 2) + places * shifts[:, None]
-    return moved @ matrix[:, :3].T
+    points = detector @ turns.transpose(1, 2) + places * shifts[:, None]
+    return points @ matrix[:, :3].T
 
 
 def gradient_of_poses(frames: Tensor, poses: Tensor, numbers: Sequence[float]) -> Tensor:
     """The gradient of poses from that of their frames (poses, 4, 3); other arguments as in ``frames_of``."""
     detector, matrix, places = _constants(poses, numbers)
-    moved = frames @ matrix[:, :3]
-    turns, shifts = moved.transpose(1, 2) @ detector, (moved * places).sum(1)
+    points = frames @ matrix[:, :3]
+    turns, shifts = points.transpose(1, 2) @ detector, (points * places).sum(1)
     if poses.shape[-1] == 12:
         return torch.cat([turns, shifts[:, :, None]], 2).view(-1, 12)
     # The adjoint of the derivative of the exponential is the derivative at the transpose.
-    found = _exponential_of_blocks(_cross_matrices(poses[:, :3]).transpose(1, 2), turns)
-    skew = found - found.transpose(1, 2)
+    matrices = _exponential_of_blocks(_cross_matrices(poses[:, :3]).transpose(1, 2), turns)
+    skew = matrices - matrices.transpose(1, 2)
     return torch.cat([torch.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], 1), shifts], 1)
 
 

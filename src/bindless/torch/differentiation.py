@@ -10,7 +10,7 @@ import torch
 from ..model.errors import FeatureNotSupportedError
 from .options import Arguments
 
-__all__ = ["backward", "backward_backward", "bent", "keep", "keep_backward", "refuse_third", "twice", "wanted"]
+__all__ = ["backward", "backward_backward", "gradients", "hessian", "keep", "keep_backward", "refuse_third", "select"]
 
 _STATIC = [None] * len(Arguments._fields)
 
@@ -27,8 +27,8 @@ def backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
     coords, *levels = ctx.saved_tensors
     level = levels.pop(0) if ctx.has_level else None
     needs = [any(ctx.needs_input_grad[0]), ctx.needs_input_grad[1], ctx.has_level and ctx.needs_input_grad[2]]
-    found = torch.ops.bindless.sample_backward(grad, levels, coords, level, *ctx.static, needs)
-    texels, places, depths = wanted(found, needs)
+    results = torch.ops.bindless.sample_backward(grad, levels, coords, level, *ctx.static, needs)
+    texels, places, depths = select(results, needs)
     return texels or [None] * len(levels), places, depths, *_STATIC
 
 
@@ -45,44 +45,44 @@ def backward_backward(ctx: Any, cot_levels: Sequence[Any], cot_coords: Any, cot_
     """Gradients of ``sample_backward``."""
     grad, coords, *levels = ctx.saved_tensors
     level = levels.pop(0) if ctx.has_level else None
-    asked = ctx.needs_input_grad
-    needs = [asked[0], any(asked[1]), asked[2], ctx.has_level and asked[3]]
+    flags = ctx.needs_input_grad
+    needs = [flags[0], any(flags[1]), flags[2], ctx.has_level and flags[3]]
     cotangents = (cot_levels, cot_coords, cot_level)
-    return *twice(bent, cotangents, grad, levels, coords, level, ctx.static, ctx.needs, needs), *_STATIC, None
+    return *gradients(hessian, cotangents, grad, levels, coords, level, ctx.static, ctx.needs, needs), *_STATIC, None
 
 
-def twice(
-    bend: Callable[..., Sequence[Any]],
+def gradients(
+    product: Callable[..., Sequence[Any]],
     cotangents: Sequence[Any],
     grad: Any,
     levels: Sequence[Any],
     coords: Any,
     level: Any,
     static: Sequence[Any],
-    given: Sequence[bool],
+    computes: Sequence[bool],
     needs: Sequence[bool],
 ) -> tuple[Any, list[Any], Any, Any]:
     """Gradients of ``sample_backward`` for its tensors.
 
     Parameters
     ----------
-    bend : Callable
-        ``bent``, or a function of the same arguments.
+    product : Callable
+        ``hessian``, or a function of the same arguments.
     cotangents : Sequence
         Of the gradients of levels, coordinates and level of detail; None is zero.
-    given : Sequence[bool]
+    computes : Sequence[bool]
         Which of those gradients ``sample_backward`` computed.
     needs : Sequence[bool]
         Which gradients are wanted: of ``grad``, levels, coordinates and level of detail.
     """
-    parts = cotangents[0] if given[0] else ()
-    others = [part if there else None for part, there in zip(cotangents[1:], given[1:])]
-    found = bend((parts, *others), grad, levels, coords, level, static, needs)
-    values, texels, places, depths = wanted(found, needs)
+    parts = cotangents[0] if computes[0] else ()
+    others = [part if there else None for part, there in zip(cotangents[1:], computes[1:])]
+    products = product((parts, *others), grad, levels, coords, level, static, needs)
+    values, texels, places, depths = select(products, needs)
     return values, texels or [None] * len(levels), places, depths
 
 
-def bent(
+def hessian(
     tangents: Sequence[Any],
     grad: Any,
     levels: Sequence[Any],
@@ -93,7 +93,7 @@ def bent(
 ) -> Sequence[Any]:
     """``sample_backward_backward`` for cotangents of levels, coordinates and level of detail; None is zero."""
     parts: Sequence[Any] = tangents[0] if any(part is not None for part in tangents[0]) else ()
-    found: Sequence[Any] = torch.ops.bindless.sample_backward_backward(
+    products: Sequence[Any] = torch.ops.bindless.sample_backward_backward(
         [torch.zeros_like(like) if part is None else part for part, like in zip(parts, levels)],
         *tangents[1:],
         grad,
@@ -103,12 +103,12 @@ def bent(
         *static,
         needs,
     )
-    return found
+    return products
 
 
-def wanted(found: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
+def select(results: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
     """Results of an operator, None in place of those that are without elements."""
-    return [part if wanted else None for part, wanted in zip(found, needs)]
+    return [part if need else None for part, need in zip(results, needs)]
 
 
 def refuse_third(*_: Any) -> None:

@@ -12,7 +12,7 @@ from torch.utils import _pytree as tree
 
 from ..sampling import memory
 from ..sampling.memory.calls import run
-from ..sampling.memory.plan import Operation, Plan
+from ..sampling.memory.plan import MemoryPlan, Operation
 from . import hardware
 from .options import Arguments, lookup_of
 from .repeats import Repeats
@@ -103,14 +103,14 @@ class _Call:
         shape = (self.count, self.samples)
         return self.places.new_empty(shape) if self.channels else self.places.new_zeros(shape)
 
-    def level_gradients(self, found: Sequence[Tensor]) -> list[Tensor]:
-        return [part.to(level.dtype) for part, level in zip(found, self.levels)]
+    def level_gradients(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        return [part.to(level.dtype) for part, level in zip(gradients, self.levels)]
 
-    def like(self, found: Tensor, operand: Tensor) -> Tensor:
+    def like(self, gradient: Tensor, operand: Tensor) -> Tensor:
         """A gradient of coordinates or levels of detail in the shape and dtype of those."""
         if not self.single and len(operand) != self.count:
-            found = found.sum(0, keepdim=True)
-        return found.view(operand.shape).to(operand.dtype)
+            gradient = gradient.sum(0, keepdim=True)
+        return gradient.view(operand.shape).to(operand.dtype)
 
     @property
     def picture(self) -> tuple[int, int]:
@@ -133,15 +133,15 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     if _lacks_kernels(levels):
         return _on_processor(sample, levels, coords, level, options)
     if options.precision == "hardware":
-        found = hardware.repeated(options, levels[0], coords)
-        if found is not None:
-            return found
+        values = hardware.repeated(options, levels[0], coords)
+        if values is not None:
+            return values
         if hardware.serves(levels, options):
             return _by_hardware(levels, coords, options)
         options = options._replace(precision="exact")
-    found = repeated(options, coords, level, *levels)
-    if found is not None:
-        return found[0]
+    values = repeated(options, coords, level, *levels)
+    if values is not None:
+        return values[0]
     out, plan = planned(levels, coords, level, options)
     if plan is not None:
         with _device_of(out):
@@ -152,7 +152,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
 
 def planned(
     levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments
-) -> tuple[Tensor, Plan | None]:
+) -> tuple[Tensor, MemoryPlan | None]:
     """Values with precision ``exact``, and the plan of the call if it reads the operands as they are."""
     call = _Call(levels, coords, level, options)
     out, values = call.new_values()
@@ -179,8 +179,8 @@ def _lacks_kernels(levels: Sequence[Tensor]) -> bool:
 def _on_processor(function: Callable[..., Any], *arguments: Any) -> Any:
     """The results of a function of tensors on CUDA, computed on the processor: waits for the device."""
     device = next(leaf.device for leaf in tree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor))
-    found = function(*tree.tree_map_only(torch.Tensor, torch.Tensor.cpu, arguments))
-    return tree.tree_map_only(torch.Tensor, lambda part: part.to(device), found)
+    results = function(*tree.tree_map_only(torch.Tensor, torch.Tensor.cpu, arguments))
+    return tree.tree_map_only(torch.Tensor, lambda part: part.to(device), results)
 
 
 def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Arguments) -> Tensor:
@@ -225,11 +225,11 @@ def sample_backward(
         )
         return on_processor
     key = _key(options, needs)
-    found = _derivatives.repeat(key, grad, coords, level, *levels)
-    if found is not None:
+    gradients = _derivatives.repeat(key, grad, coords, level, *levels)
+    if gradients is not None:
         empty = coords.new_empty(0)
-        places, depths = (empty if part is None else part for part in found[:2])
-        return list(found[3:]) if needs[0] else [], places, depths
+        places, depths = (empty if part is None else part for part in gradients[:2])
+        return list(gradients[3:]) if needs[0] else [], places, depths
     results, plan = planned_backward(grad, levels, coords, level, options, needs)
     if plan is not None:
         _add_derivatives(key, plan, (grad, coords, level, *levels), results, needs)
@@ -243,7 +243,7 @@ def planned_backward(
     level: Tensor | None,
     options: Arguments,
     needs: Sequence[bool],
-) -> tuple[tuple[list[Tensor], Tensor, Tensor], Plan | None]:
+) -> tuple[tuple[list[Tensor], Tensor, Tensor], MemoryPlan | None]:
     """``sample_backward``, and the plan of the call if it reads the operands, and writes the results, as they are."""
     call = _Call(levels, coords, level, options)
     texels = call.new_levels() if needs[0] else None
@@ -269,8 +269,8 @@ def planned_backward(
         coords.new_empty(0) if places is None else call.like(places, coords),
         coords.new_empty(0) if depths is None else call.like(depths, level),
     )
-    made = [(values, grad), *zip(texels or (), results[0]), (places, results[1]), (depths, results[2])]
-    return results, plan if call.is_direct and _are_same(made) else None
+    pairs = [(values, grad), *zip(texels or (), results[0]), (places, results[1]), (depths, results[2])]
+    return results, plan if call.is_direct and _are_same(pairs) else None
 
 
 def derived(
@@ -287,18 +287,18 @@ def _key(options: Arguments, needs: Sequence[bool]) -> tuple[Arguments, tuple[bo
 
 
 def _add_derivatives(
-    key: Any, plan: Plan, operands: Sequence[Tensor | None], results: Any, needs: Sequence[bool]
+    key: Any, plan: MemoryPlan, operands: Sequence[Tensor | None], results: Any, needs: Sequence[bool]
 ) -> None:
     texels, places, depths = results
     levels = len(operands) - 3
-    wanted = [places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * levels)]
+    gradients = [places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * levels)]
     first = len(operands) + needs[1] + needs[2]
     buffers = {"grad_out": 0, "coords": 1, "level": 2, "levels": 3}
     buffers |= {"grad_levels": first} if texels else {}
     buffers |= {"grad_coords": len(operands), "grad_level": first - 1}
     with _device_of(places):
         cleared = range(first - len(operands), first - len(operands) + len(texels))
-        _derivatives.add(key, plan, operands, wanted, buffers, cleared, deterministic=key[2])
+        _derivatives.add(key, plan, operands, gradients, buffers, cleared, deterministic=key[2])
 
 
 def sample_backward_backward(
@@ -319,9 +319,9 @@ def sample_backward_backward(
     """
     if _lacks_kernels(levels):
         operands = (cot_levels, cot_coords, cot_level, grad, levels, coords, level)
-        found: tuple[Tensor, list[Tensor], Tensor, Tensor]
-        found = _on_processor(sample_backward_backward, *operands, options, needs)
-        return found
+        products: tuple[Tensor, list[Tensor], Tensor, Tensor]
+        products = _on_processor(sample_backward_backward, *operands, options, needs)
+        return products
     call = _Call(levels, coords, level, options)
     out, values = call.new_values() if needs[0] else (None, None)
     texels = call.new_levels() if needs[1] else None

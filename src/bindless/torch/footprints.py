@@ -39,9 +39,9 @@ def level_of_detail(coords: Tensor, steps: Tensor, bias: Tensor | None, sizes: t
         Whether the coordinates are directions into a cubemap.
     """
     steps, bias = _at_least_single(steps), None if bias is None else _at_least_single(bias)
-    given = (steps,) if bias is None else (steps, bias)
-    if not cube and _has_kernels(given):
-        if torch.is_grad_enabled() and any(part.requires_grad for part in given):
+    operands = (steps,) if bias is None else (steps, bias)
+    if not cube and _has_kernels(operands):
+        if torch.is_grad_enabled() and any(part.requires_grad for part in operands):
             return plain_apply(_Footprint)(steps, bias, sizes)
         return level_kernels.footprint_levels(steps, bias, sizes)
     pairs = steps.unflatten(-1, (-1, 2))
@@ -87,26 +87,26 @@ class _Footprint(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         (steps,) = ctx.saved_tensors
-        found = None
+        gradient = None
         if ctx.needs_input_grad[0]:
             if torch.is_grad_enabled() or not _has_kernels((steps, grad)):
-                found = _gradient_of_steps(steps, grad, ctx.sizes)
+                gradient = _gradient_of_steps(steps, grad, ctx.sizes)
             else:
-                found = level_kernels.footprint_gradients(steps, grad, ctx.sizes)
-        return found, grad if ctx.needs_input_grad[1] else None, None
+                gradient = level_kernels.footprint_gradients(steps, grad, ctx.sizes)
+        return gradient, grad if ctx.needs_input_grad[1] else None, None
 
 
 def _gradient_of_steps(steps: Tensor, grad: Tensor, sizes: tuple[int, ...]) -> Tensor:
     """The gradient of steps from that of levels, in operations of torch."""
-    given = scaled(steps.unflatten(-1, (-1, 2)), sizes, -2)
-    texels = _limited(given)
+    changes = scaled(steps.unflatten(-1, (-1, 2)), sizes, -2)
+    texels = _limited(changes)
     half, mixed, root, longest = _form(texels)
     is_round = root <= torch.finfo(texels.dtype).tiny ** 0.5  # the direction of the longest axis is undefined
     turn, slant = ((part / root).masked_fill(is_round, 0.0)[..., None] for part in (half, mixed))
     scale = (grad / longest / (2 * math.log(2))).masked_fill(longest < _SMALLEST, 0.0)[..., None, None]
     x, y = texels.unbind(-1)
     moves = torch.stack(((1 + turn) * x + slant * y, (1 - turn) * y + slant * x), -1)
-    moves = moves.masked_fill(given != texels, 0.0)
+    moves = moves.masked_fill(changes != texels, 0.0)
     return scaled(scale * moves, sizes, -2).flatten(-2)
 
 
@@ -118,7 +118,7 @@ def _on_face(direction: Tensor, steps: Tensor) -> Tensor:
     major = direction.detach().abs().argmax(-1, keepdim=True)
     others = torch.cat(((major == 0).long(), 2 - (major == 2).long()), -1)
     depth, places = direction.gather(-1, major)[..., None], direction.gather(-1, others)[..., None]
-    moved = steps.gather(-2, others[..., None].expand(*others.shape, 2))
+    across = steps.gather(-2, others[..., None].expand(*others.shape, 2))
     nearer = steps.gather(-2, major[..., None].expand(*major.shape, 2))
     unit = depth.detach().abs()  # the quotient of a short direction and its square would not be finite
-    return (moved / unit - places / depth * (nearer / unit)) / (depth / unit)
+    return (across / unit - places / depth * (nearer / unit)) / (depth / unit)

@@ -52,13 +52,13 @@ def repeated(options: Arguments, image: Tensor, coords: Tensor) -> Tensor | None
     if is_special():
         return None
     if options.precision == "hardware":
-        found = hardware.repeated(options, image, coords)
+        values = hardware.repeated(options, image, coords)
     else:
         results = engine.repeated(options, coords, None, image)
-        found = None if results is None else results[0]
-    if found is not None and torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
-        return plain_apply(_ComputedSample)(coords, None, (options, found), image)
-    return found
+        values = None if results is None else results[0]
+    if values is not None and torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
+        return plain_apply(_ComputedSample)(coords, None, (options, values), image)
+    return values
 
 
 def _sample_again(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
@@ -77,7 +77,7 @@ def _with_images(
     texels, places, depths = operator(grad, levels, coords, level, *options, needs)
     if single:
         texels = [part[0] for part in texels]
-        places, depths = (part[0] if wanted else part for part, wanted in zip((places, depths), needs[1:]))
+        places, depths = (part[0] if need else part for part, need in zip((places, depths), needs[1:]))
     return texels, places, depths
 
 
@@ -97,13 +97,13 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
         coords, level, *levels = ctx.saved_tensors
-        asked = ctx.needs_input_grad
-        needs = any(asked[3:]), asked[0], asked[1]
+        flags = ctx.needs_input_grad
+        needs = any(flags[3:]), flags[0], flags[1]
         ends_here = not torch.is_grad_enabled()
         if ends_here and not is_special():
-            found = engine.derived(ctx.options, needs, grad, coords, level, *levels)
-            if found is not None:
-                return found
+            gradients = engine.derived(ctx.options, needs, grad, coords, level, *levels)
+            if gradients is not None:
+                return gradients
         if ends_here and is_plain((grad, coords, level, *levels)):
             texels, places, depths = engine.sample_backward(grad, levels, coords, level, ctx.options, needs)
         else:

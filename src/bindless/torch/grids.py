@@ -91,9 +91,9 @@ def grid_sample(
     if options is None:
         raise _unknown(mode, padding_mode, precision)
     if precision == "exact" and not torch.compiler.is_compiling() and not torch._C._is_any_autocast_enabled():
-        found = repeated(options, input, grid)
-        if found is not None:
-            return found
+        values = repeated(options, input, grid)
+        if values is not None:
+            return values
     require_tensors(input=input, grid=grid)
     kind = input.device.type
     if kind in _WITH_AUTOCAST and torch.is_autocast_enabled(kind):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ..bindless_images import sample_image
 from ..core import ownership
+from ..core.lock import Lock
 from ..image import Image
 from ..model.image_handles import SampledImageHandle
 from ..sycl.queue.queue import Queue
@@ -45,7 +45,7 @@ class _Key(NamedTuple):
     boundary: tuple[str, ...]
 
 
-class _Kept(NamedTuple):
+class _CachedImage(NamedTuple):
     """An image, with the version of its tensor, the tensor's storage while that exists, and its ``_counter``."""
 
     image: Image
@@ -54,7 +54,7 @@ class _Kept(NamedTuple):
     counter: weakref.ref[Any] | None
 
 
-class _Seen(NamedTuple):
+class _TensorImage(NamedTuple):
     """A tensor with a kept image, and all of it that changes when it is changed."""
 
     tensor: Any
@@ -63,14 +63,14 @@ class _Seen(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     key: _Key
-    kept: _Kept
+    entry: _CachedImage
     handle: SampledImageHandle
 
 
-_kept: OrderedDict[_Key, _Kept] = OrderedDict()
-_seen: dict[tuple[int, Arguments], _Seen] = {}
+_cache: OrderedDict[_Key, _CachedImage] = OrderedDict()
+_tensors: dict[tuple[int, Arguments], _TensorImage] = {}
 _queues: dict[tuple[int, int], Queue] = {}
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def serves(levels: Sequence[Tensor], options: Arguments) -> bool:
@@ -120,56 +120,56 @@ def remember(options: Arguments, image: Tensor, coords: Tensor) -> None:
     if not single and len(image) > 1:
         return
     key = _key(image if single else image[0], options)
-    kept = _kept.get(key)
-    if kept is None:
+    row = _cache.get(key)
+    if row is None:
         return
-    if len(_seen) >= _MOST_SEEN:
-        _seen.clear()
-    _seen[id(image), options] = _Seen(
-        weakref.ref(image), image.data_ptr(), image._version, image.shape, image.stride(), key, kept, kept.image.handle
+    if len(_tensors) >= _MOST_SEEN:
+        _tensors.clear()
+    _tensors[id(image), options] = _TensorImage(
+        weakref.ref(image), image.data_ptr(), image._version, image.shape, image.stride(), key, row, row.image.handle
     )
 
 
-def _known(options: Arguments, image: Tensor, coords: Tensor) -> _Seen | None:
+def _find(options: Arguments, image: Tensor, coords: Tensor) -> _TensorImage | None:
     """The image of a tensor that did not change since ``remember``, if coordinates are in the form that it takes."""
-    found = _seen.get((id(image), options))
+    row = _tensors.get((id(image), options))
     if (
-        found is None
-        or image is not found.tensor()
-        or found.pointer != image.data_ptr()
-        or found.version != image._version
-        or found.shape != image.shape
-        or found.strides != image.stride()
+        row is None
+        or image is not row.tensor()
+        or row.pointer != image.data_ptr()
+        or row.version != image._version
+        or row.shape != image.shape
+        or row.strides != image.stride()
         or type(coords) not in PLAIN
         or coords.dtype is not torch.float32
-        or coords.device != found.key.device
-        or coords.shape[-1] != len(found.key.shape) - 1
-        or (len(found.shape) > len(found.key.shape) and (coords.dim() < 2 or len(coords) != 1))
+        or coords.device != row.key.device
+        or coords.shape[-1] != len(row.key.shape) - 1
+        or (len(row.shape) > len(row.key.shape) and (coords.dim() < 2 or len(coords) != 1))
         or not coords.is_contiguous()
         or not coords.numel()
         or coords.is_neg()
-        or _kept.get(found.key) is not found.kept
+        or _cache.get(row.key) is not row.entry
         or (coords.is_cuda and torch.cuda.is_current_stream_capturing())
     ):
         return None
-    return found
+    return row
 
 
 def repeated(options: Arguments, image: Tensor, coords: Tensor) -> Tensor | None:
     """Values of an image (*axes, C), or (1, *axes, C), at coordinates (..., d); None if it changed since
     ``remember``, or was not given to it.
     """
-    found = _known(options, image, coords)
-    if found is None:
+    row = _find(options, image, coords)
+    if row is None:
         return None
-    shape, channels, places = coords.shape, found.shape[-1], coords.detach()
+    shape, channels, places = coords.shape, row.shape[-1], coords.detach()
     flat = coords.dim() == 2
     if not flat:
         places = places.view(-1, shape[-1])
     values = image.new_empty((len(places), channels))
-    sample_image(found.kept.image.queue, found.handle, places, num_channels=channels, out=values)
+    sample_image(row.entry.image.queue, row.handle, places, num_channels=channels, out=values)
     with _lock, suppress(KeyError):  # another thread closed it
-        _kept.move_to_end(found.key)
+        _cache.move_to_end(row.key)
     return values if flat else values.view(*shape[:-1], channels)
 
 
@@ -186,12 +186,12 @@ def _image(pixels: Tensor, dims: int, options: Arguments) -> Image:
     version = _UNKNOWN if pixels.is_inference() else pixels._version
     counter = _counter(pixels, version)
     with _lock:
-        found = _kept.pop(key, None)
-        if found is not None and found.storage() is not storage:
-            found.image.close()
-            found = None
-        if found is None:
-            made = Image(
+        entry = _cache.pop(key, None)
+        if entry is not None and entry.storage() is not storage:
+            entry.image.close()
+            entry = None
+        if entry is None:
+            image = Image(
                 pixels.detach(),
                 addressing=options.filter.addressing,
                 filtering=options.filtering,
@@ -199,14 +199,14 @@ def _image(pixels: Tensor, dims: int, options: Arguments) -> Image:
                 queue=_queue(pixels.device),
             )
             weakref.finalize(storage, _forget, key).atexit = False
-            found = _Kept(made, version, weakref.ref(storage), counter)
-        elif version < 0 or found.version != version or found.counter is not counter:
-            found.image.update(pixels.detach())
-            found = found._replace(version=version, counter=counter)
-        _kept[key] = found
-        while len(_kept) > MOST_IMAGES:
-            _kept.popitem(last=False)[1].image.close()
-        return found.image
+            entry = _CachedImage(image, version, weakref.ref(storage), counter)
+        elif version < 0 or entry.version != version or entry.counter is not counter:
+            entry.image.update(pixels.detach())
+            entry = entry._replace(version=version, counter=counter)
+        _cache[key] = entry
+        while len(_cache) > MOST_IMAGES:
+            _cache.popitem(last=False)[1].image.close()
+        return entry.image
 
 
 def _counter(pixels: Tensor, version: int) -> weakref.ref[Any] | None:
@@ -218,23 +218,23 @@ def _counter(pixels: Tensor, version: int) -> weakref.ref[Any] | None:
 def _forget(key: _Key) -> None:
     """Closes the image of a storage that ended."""
     with _lock:
-        found = _kept.get(key)
-        if found is not None and found.storage() is None:
-            del _kept[key]
-            found.image.close()
+        entry = _cache.get(key)
+        if entry is not None and entry.storage() is None:
+            del _cache[key]
+            entry.image.close()
 
 
 def _after_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
     """Makes the images of an optimizer's parameters old: fused optimizers do not count their writes."""
-    if torch.compiler.is_compiling() or not _kept:  # compiled steps count
+    if torch.compiler.is_compiling() or not _cache:  # compiled steps count
         return
     with _lock:
         changed = {part.untyped_storage().data_ptr() for group in optimizer.param_groups for part in group["params"]}
-        for key in list(_kept):  # at once: garbage that is collected in between may close an image
-            found = _kept.get(key)
-            storage = None if found is None else found.storage()
-            if found is not None and storage is not None and storage.data_ptr() in changed:
-                _kept[key] = found._replace(version=_UNKNOWN)
+        for key in list(_cache):  # at once: garbage that is collected in between may close an image
+            entry = _cache.get(key)
+            storage = None if entry is None else entry.storage()
+            if entry is not None and storage is not None and storage.data_ptr() in changed:
+                _cache[key] = entry._replace(version=_UNKNOWN)
 
 
 register_optimizer_step_post_hook(_after_step)
@@ -244,22 +244,22 @@ def _queue(device: torch.device) -> Queue:
     """A queue on torch's current stream, or of the reference device for tensors of the host."""
     stream = 0 if device.type == "cpu" else torch.cuda.current_stream(device).cuda_stream
     place = (-1 if device.type == "cpu" else device.index), stream
-    found = _queues.get(place)
-    if found is None or found.closed:
+    queue = _queues.get(place)
+    if queue is None or queue.closed:
         if device.type == "cpu":
-            found = Queue("reference", in_order=True)
+            queue = Queue("reference", in_order=True)
         else:
-            found = Queue.from_stream(stream or 1, f"cuda:gpu:{device.index}")
-        _queues[place] = found
-    return found
+            queue = Queue.from_stream(stream or 1, f"cuda:gpu:{device.index}")
+        _queues[place] = queue
+    return queue
 
 
 def _after_fork() -> None:
     """Images and queues do not survive a fork, and another thread may have held the lock."""
     global _lock
-    _lock = threading.RLock()
-    _kept.clear()
-    _seen.clear()
+    _lock = Lock()
+    _cache.clear()
+    _tensors.clear()
     _queues.clear()
 
 

@@ -38,8 +38,8 @@ def sample_image(image: Image, coords: Tensor, level: Tensor | float | None) -> 
         raise ArgumentError(f"coords have dtype {coords.dtype}: convert them to real numbers")
     depths = None
     if level is not None:
-        given = level if isinstance(level, torch.Tensor) else torch.full((), level, device=coords.device)
-        depths = given.to(coords).expand(coords.shape[:-1])
+        number = level if isinstance(level, torch.Tensor) else torch.full((), level, device=coords.device)
+        depths = number.to(coords).expand(coords.shape[:-1])
     if torch.compiler.is_compiling():
         return torch.ops.bindless.image_sample.default(coords, depths, image._name)
     tensors = (coords,) if depths is None else (coords, depths)
@@ -75,25 +75,25 @@ def _values(coords: Tensor, level: Tensor | None, image: Image) -> Tensor:
 
 
 def _gradients(
-    function: Callable[..., Tensor], image: Image, coords: Tensor, level: Tensor | None, grad: Tensor, asked: Any
+    function: Callable[..., Tensor], image: Image, coords: Tensor, level: Tensor | None, grad: Tensor, needs: Any
 ) -> tuple[Tensor | None, Tensor | None]:
     """Gradients of coordinates and levels of detail that are asked for, by a function of both: the values."""
     _need_derivatives(image)
     if str(image.filtering) == "nearest":
-        first, second = (torch.zeros_like(part) if wanted else None for part, wanted in zip((coords, level), asked))
+        first, second = (torch.zeros_like(part) if need else None for part, need in zip((coords, level), needs))
         return first, second
     weighted = _Weighted(function, image, coords, grad)
     if level is None:
-        return weighted.slopes(None) if asked[0] else None, None
+        return weighted.slopes(None) if needs[0] else None, None
     most = float(image.num_levels - 1)
     within = level.clamp(0.0, most)
     low = within.floor().clamp(max=max(most - 1, 0.0)).detach()
     part, high = within - low, (low + 1).clamp(max=most)
     places = None
-    if asked[0]:
+    if needs[0]:
         places = (1 - part)[..., None] * weighted.slopes(low) + part[..., None] * weighted.slopes(high)
     depth = None
-    if asked[1]:
+    if needs[1]:
         moves = (level > 0) & (level < most)
         depth = (weighted.values(coords, high) - weighted.values(coords, low)) * moves
     return places, depth
@@ -172,17 +172,17 @@ class _Weighted:
         coords, first = self._coords, self._sizes[0]
         sizes = first if level is None else self._sizes[level.long()]
         scale = sizes if self._is_normalized else sizes / first  # from coordinates to pixels of the level
-        found = []
+        differences = []
         for axis in range(coords.shape[-1]):
             factor = scale[..., axis]
             left = torch.floor(coords[..., axis].detach() * factor - 0.5) + 0.5
-            ends = [self._moved(axis, (left + step) / factor) for step in (0, 1)]
-            found.append((self.values(ends[1], level) - self.values(ends[0], level)) * factor)
-        slopes = torch.stack(found, -1)
+            ends = [self._shift(axis, (left + step) / factor) for step in (0, 1)]
+            differences.append((self.values(ends[1], level) - self.values(ends[0], level)) * factor)
+        slopes = torch.stack(differences, -1)
         # Along its only axis a linear filter has no second derivative, which autograd asks for nonetheless.
-        return slopes + 0.0 * coords if len(found) == 1 and torch.is_grad_enabled() else slopes
+        return slopes + 0.0 * coords if len(differences) == 1 and torch.is_grad_enabled() else slopes
 
-    def _moved(self, axis: int, place: Tensor) -> Tensor:
+    def _shift(self, axis: int, place: Tensor) -> Tensor:
         parts = list(self._coords.unbind(-1))
         parts[axis] = place
         return torch.stack(parts, -1)

@@ -21,15 +21,15 @@ _of_means, _of_means_backward, _of_footprints, _of_footprints_backward = (Repeat
 
 def pyramid_means(image: Tensor, first: int, count: int) -> tuple[Tensor, ...]:
     """Levels 1 to ``count`` of a float32 or float16 image (..., *axes, C); ``first`` is the first axis."""
-    found = _of_means.repeat((first, count), image)
-    if found is None:
+    means = _of_means.repeat((first, count), image)
+    if means is None:
         image = image.detach().contiguous()
         pyramid = pyramid_of(image.shape, image.dtype, first, count)
         leading, channels = image.shape[:first], image.shape[-1]
         dims = image.dim() - first - 1
-        made = [image.new_empty((*leading, *reversed(size[:dims]), channels)) for size in pyramid.sizes[1:]]
-        found = _of_means.run((first, count), levels.pyramid_means(pyramid), [image], made)
-    return found
+        buffers = [image.new_empty((*leading, *reversed(size[:dims]), channels)) for size in pyramid.sizes[1:]]
+        means = _of_means.run((first, count), levels.pyramid_means(pyramid), [image], buffers)
+    return means
 
 
 def pyramid_gradients(
@@ -40,37 +40,37 @@ def pyramid_gradients(
     ``added`` is a gradient of the image, of its type, which is added.
     """
     key = tuple(shape), dtype, first
-    found = _of_means_backward.repeat(key, *grads, added)
-    if found is None:
+    gradients = _of_means_backward.repeat(key, *grads, added)
+    if gradients is None:
         own = [None if part is None else part.detach().contiguous() for part in (*grads, added)]
-        pyramid, given = pyramid_of(shape, dtype, first, len(grads)), [part is not None for part in own]
-        program = levels.pyramid_gradients(pyramid, given[:-1], added=given[-1])
+        pyramid, flags = pyramid_of(shape, dtype, first, len(grads)), [part is not None for part in own]
+        program = levels.pyramid_gradients(pyramid, flags[:-1], added=flags[-1])
         like = next(part for part in own if part is not None)
-        found = _of_means_backward.run(key, program, own, [like.new_empty(tuple(shape))])
-    return found[0]
+        gradients = _of_means_backward.run(key, program, own, [like.new_empty(tuple(shape))])
+    return gradients[0]
 
 
 def footprint_levels(steps: Tensor, bias: Tensor | None, sizes: Sequence[int]) -> Tensor:
     """Levels of detail (...) of float32 steps (..., 2 d) in a texture of ``sizes`` texels, x first."""
     key = tuple(sizes)
-    found = _of_footprints.repeat(key, steps, bias)
-    if found is None:
-        given = [None if part is None else part.detach().contiguous() for part in (steps, bias)]
-        made = steps.new_empty(steps.shape[:-1])
-        program = levels.footprint_levels(made.numel(), sizes, biased=bias is not None)
-        found = _of_footprints.run(key, program, given, [made])
-    return found[0]
+    results = _of_footprints.repeat(key, steps, bias)
+    if results is None:
+        operands = [None if part is None else part.detach().contiguous() for part in (steps, bias)]
+        buffer = steps.new_empty(steps.shape[:-1])
+        program = levels.footprint_levels(buffer.numel(), sizes, biased=bias is not None)
+        results = _of_footprints.run(key, program, operands, [buffer])
+    return results[0]
 
 
 def footprint_gradients(steps: Tensor, grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """Gradients of the steps of ``footprint_levels`` from those of the levels of detail."""
     key = tuple(sizes)
-    found = _of_footprints_backward.repeat(key, steps, grad)
-    if found is None:
-        given = [part.detach().contiguous() for part in (steps, grad)]
-        made = torch.empty_like(given[0])
-        found = _of_footprints_backward.run(key, levels.footprint_gradients(grad.numel(), sizes), given, [made])
-    return found[0]
+    results = _of_footprints_backward.repeat(key, steps, grad)
+    if results is None:
+        operands = [part.detach().contiguous() for part in (steps, grad)]
+        buffer = torch.empty_like(operands[0])
+        results = _of_footprints_backward.run(key, levels.footprint_gradients(grad.numel(), sizes), operands, [buffer])
+    return results[0]
 
 
 def pyramid_of(shape: Sequence[int], dtype: torch.dtype, first: int, count: int) -> Pyramid:

@@ -83,8 +83,8 @@ def _check(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> None:
         raise ArgumentError(f"samples={samples}: a line has at least one")
     tensors = (volume, starts, ends)
     if not all(tensor.is_floating_point() for tensor in tensors) or len({tensor.device for tensor in tensors}) > 1:
-        given = ", ".join(f"{tensor.dtype} on {tensor.device}" for tensor in tensors)
-        raise ArgumentError(f"{given}: convert them to one type of real numbers on one device")
+        types = ", ".join(f"{tensor.dtype} on {tensor.device}" for tensor in tensors)
+        raise ArgumentError(f"{types}: convert them to one type of real numbers on one device")
 
 
 _LOOKUP = memory.Lookup(3, Filter.of(boundary="border"), CoordinateMap.scaled(offset=(-0.5,) * 3))
@@ -125,10 +125,10 @@ def line_means(volume: Tensor, starts: Tensor, ends: Tensor, samples: int, deriv
         means[part] = values.view(-1, samples).mean(-1)
         if derive:
             weight = torch.full_like(values, 1 / samples)
-            moved = torch.empty_like(places)
-            memory.backward(_LOOKUP, [texels], places, None, weight, None, moved, None)
-            moved = moved.view(-1, samples, 3)
-            derivatives[part] = torch.cat([((1 - along) * moved).sum(1), (along * moved).sum(1)], -1)
+            slopes = torch.empty_like(places)
+            memory.backward(_LOOKUP, [texels], places, None, weight, None, slopes, None)
+            slopes = slopes.view(-1, samples, 3)
+            derivatives[part] = torch.cat([((1 - along) * slopes).sum(1), (along * slopes).sum(1)], -1)
     return means, derivatives
 
 
@@ -137,29 +137,29 @@ def _line_means_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of the volume, the starts and the ends; those that are not needed are without elements."""
     texels = gradient_of_texels(grad, volume, starts, ends, samples) if needs[0] else volume.new_empty(0)
-    found = []
+    gradients = []
     for need, places, part in ((needs[1], starts, slice(0, 3)), (needs[2], ends, slice(3, 6))):
         if not need:
-            found.append(places.new_empty(0))
+            gradients.append(places.new_empty(0))
             continue
         each = grad[:, None] * derivatives[:, part]
-        found.append((each.sum(0, keepdim=True) if len(places) == 1 else each).to(places.dtype))
-    return texels, *found
+        gradients.append((each.sum(0, keepdim=True) if len(places) == 1 else each).to(places.dtype))
+    return texels, *gradients
 
 
 def gradient_of_texels(grad: Tensor, volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> Tensor:
-    given = volume.dtype
+    dtype = volume.dtype
     volume, starts, ends, grad = _prepared(volume, starts, ends, grad)
-    found = torch.zeros_like(volume)
+    gradient = torch.zeros_like(volume)
     stream = None if volume.device.type == "cpu" else torch.cuda.current_stream(volume.device).cuda_stream
     for part, coords, _ in _chunks(starts, ends, samples):
         places = coords.reshape(1, -1, 3)
         weights = (grad[part, None] / samples).expand(-1, samples).reshape(1, -1, 1)
         memory.backward(
-            _LOOKUP, [volume[None, ..., None]], places, None, weights, [found[None, ..., None]], None, None,
+            _LOOKUP, [volume[None, ..., None]], places, None, weights, [gradient[None, ..., None]], None, None,
             deterministic=torch.are_deterministic_algorithms_enabled(), stream=stream,
         )  # fmt: skip
-    return found.to(given)
+    return gradient.to(dtype)
 
 
 def _fake(volume: Tensor, starts: Tensor, ends: Tensor, samples: int, derive: bool) -> tuple[Tensor, Tensor]:
@@ -183,8 +183,8 @@ def _remember(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     needs = list(ctx.needs_input_grad[:3])
-    found = torch.ops.bindless.line_means_backward(grad, *ctx.saved_tensors, ctx.samples, needs)
-    return *(each if need else None for need, each in zip(needs, found)), None, None
+    gradients = torch.ops.bindless.line_means_backward(grad, *ctx.saved_tensors, ctx.samples, needs)
+    return *(each if need else None for need, each in zip(needs, gradients)), None, None
 
 
 class _Means(torch.autograd.Function):  # type: ignore[misc]
@@ -208,8 +208,8 @@ class _Means(torch.autograd.Function):  # type: ignore[misc]
         if grad is None:
             return (None,) * 4
         needs = ctx.needs_input_grad[:3]
-        found = _MeansBackward.apply(grad, *ctx.saved_tensors, ctx.samples, needs)
-        return *(each if need else None for need, each in zip(needs, found)), None
+        gradients = _MeansBackward.apply(grad, *ctx.saved_tensors, ctx.samples, needs)
+        return *(each if need else None for need, each in zip(needs, gradients)), None
 
     @staticmethod
     def jvp(ctx: Any, *moves: Any) -> tuple[Tensor, None]:
@@ -224,13 +224,13 @@ class _Means(torch.autograd.Function):  # type: ignore[misc]
             return batching.stacked(_Means.apply(*operands, samples) for operands in each), (0, 0)
         pairs = [(part, dim) for part, dim in ((starts, dims[1]), (ends, dims[2]))]
         lines = max(part.shape[0 if dim is None else int(dim == 0)] for part, dim in pairs)
-        joined = [
+        operands = [
             part if dim is None and len(part) == 1
             else (part[None] if dim is None else part.movedim(dim, 0)).expand(info.batch_size, lines, 3).flatten(0, 1)
             for part, dim in pairs
         ]  # fmt: skip
-        found = _Means.apply(volume, *joined, samples)
-        return tuple(part.unflatten(0, (info.batch_size, lines)) for part in found), (0, 0)
+        results = _Means.apply(volume, *operands, samples)
+        return tuple(part.unflatten(0, (info.batch_size, lines)) for part in results), (0, 0)
 
 
 class _MeansBackward(FirstDerivative):
@@ -240,8 +240,8 @@ class _MeansBackward(FirstDerivative):
         needs: Sequence[bool],
     ) -> tuple[Tensor, ...]:  # fmt: skip
         operands = grad, volume, starts, ends, derivatives, samples
-        found: tuple[Tensor, ...] = torch.ops.bindless.line_means_backward.default(*operands, list(needs))
-        return found
+        gradients: tuple[Tensor, ...] = torch.ops.bindless.line_means_backward.default(*operands, list(needs))
+        return gradients
 
     @staticmethod
     def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, Any]:
@@ -260,9 +260,9 @@ class _MeansAlong(FirstDerivative):
         total = derivatives.new_zeros(len(derivatives))
         if volume_moved is not None:
             total = _Means.apply(volume_moved, starts, ends, samples)[0]
-        for moved, part in ((starts_moved, slice(0, 3)), (ends_moved, slice(3, 6))):
-            if moved is not None:
-                total = total + (derivatives[:, part] * moved.to(derivatives.dtype)).sum(1)
+        for tangent, part in ((starts_moved, slice(0, 3)), (ends_moved, slice(3, 6))):
+            if tangent is not None:
+                total = total + (derivatives[:, part] * tangent.to(derivatives.dtype)).sum(1)
         return total
 
     @staticmethod

@@ -51,12 +51,12 @@ def _composed(matrix: Tensor, sizes: tuple[int, ...]) -> Tensor:
 
 
 def _coords(matrix: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    found = _of_coords.repeat(sizes, matrix)
-    if found is None:
+    results = _of_coords.repeat(sizes, matrix)
+    if results is None:
         own = matrix.detach().contiguous()
-        made = own.new_empty((*own.shape[:-2], *sizes, len(sizes)))
-        found = _of_coords.run(sizes, mapping_coords(_mapping(own, sizes)), [own], [made])
-    return found[0]
+        buffer = own.new_empty((*own.shape[:-2], *sizes, len(sizes)))
+        results = _of_coords.run(sizes, mapping_coords(_mapping(own, sizes)), [own], [buffer])
+    return results[0]
 
 
 def _mapping(matrix: Tensor, sizes: tuple[int, ...]) -> Mapping:
@@ -78,9 +78,9 @@ class _Mapped(torch.autograd.Function):  # type: ignore[misc]
             with torch.enable_grad():
                 coords = _composed(matrix, ctx.sizes)
             return torch.autograd.grad(coords, matrix, grad, create_graph=torch.is_grad_enabled())[0], None
-        found = _of_gradients.repeat(ctx.sizes, matrix, grad)
-        if found is None:
-            own, given = matrix.detach().contiguous(), grad.detach().contiguous()
+        results = _of_gradients.repeat(ctx.sizes, matrix, grad)
+        if results is None:
+            own, cotangent = matrix.detach().contiguous(), grad.detach().contiguous()
             program = mapping_gradients(_mapping(own, ctx.sizes))
-            found = _of_gradients.run(ctx.sizes, program, [own, given], [torch.empty_like(own)])
-        return found[0], None
+            results = _of_gradients.run(ctx.sizes, program, [own, cotangent], [torch.empty_like(own)])
+        return results[0], None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..sampling.memory.levels import footprint_gradients, footprint_levels, pyramid_gradients, pyramid_means
-from ..sampling.memory.plan import Plan
+from ..sampling.memory.plan import MemoryPlan
 from ..sampling.memory.programs import Program, cuda_program, join_programs
 from . import engine, footprints, functions, level_kernels, mipmaps
 from .options import Arguments
@@ -48,8 +48,8 @@ def repeated(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | 
     """
     if is_special():
         return None
-    found = _of_values.repeat(call, tex, uv, uv_da, bias)
-    return None if found is None else _with_gradients(call, found, tex, uv, uv_da, bias)
+    values = _of_values.repeat(call, tex, uv, uv_da, bias)
+    return None if values is None else _with_gradients(call, values, tex, uv, uv_da, bias)
 
 
 def mipmapped(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> Tensor | None:
@@ -59,15 +59,15 @@ def mipmapped(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor |
     if not _count(tex, call) or not _have_kernels([part for part in (tex, uv, uv_da, bias) if part is not None]):
         return None
     with torch.no_grad():
-        found = _values(call, tex, uv, uv_da, bias)
-    return _with_gradients(call, found, tex, uv, uv_da, bias)
+        values = _values(call, tex, uv, uv_da, bias)
+    return _with_gradients(call, values, tex, uv, uv_da, bias)
 
 
-def _with_gradients(call: Call, found: tuple[Tensor, ...], *tensors: Tensor | None) -> Tensor:
+def _with_gradients(call: Call, results: tuple[Tensor, ...], *tensors: Tensor | None) -> Tensor:
     """The values among the results of ``_values``."""
     if torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in tensors):
-        return plain_apply(_Mipmapped)(*tensors, (call, found))
-    return found[0]
+        return plain_apply(_Mipmapped)(*tensors, (call, results))
+    return results[0]
 
 
 def _count(tex: Tensor, call: Call) -> int:
@@ -76,21 +76,21 @@ def _count(tex: Tensor, call: Call) -> int:
 
 def _values(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> tuple[Tensor, ...]:
     """Values, levels of detail, and levels 1, 2, ..."""
-    found = _of_values.repeat(call, tex, uv, uv_da, bias)
-    if found is None:
+    results = _of_values.repeat(call, tex, uv, uv_da, bias)
+    if results is None:
         count = _count(tex, call)
         levels = level_kernels.pyramid_means(tex, 1, count)
         level = level_kernels.footprint_levels(uv_da, bias, _sizes(tex))
         values, plan = engine.planned((tex, *levels), uv, level, call.options)
-        found = values, level, *levels
+        results = values, level, *levels
         if plan is not None and all(part is None or part.is_contiguous() for part in (tex, uv_da, bias)):
             program = _program(plan, tex, level, count, biased=bias is not None)
             with torch.cuda.device(tex.device):
-                _of_values.add_program(call, program, (tex, uv, uv_da, bias), found)
-    return found
+                _of_values.add_program(call, program, (tex, uv, uv_da, bias), results)
+    return results
 
 
-def _program(plan: Plan, tex: Tensor, level: Tensor, count: int, *, biased: bool) -> Program:
+def _program(plan: MemoryPlan, tex: Tensor, level: Tensor, count: int, *, biased: bool) -> Program:
     """The program of ``_values``: operands are buffers 0 to 3, results those from 4 on."""
     levels = range(6, 6 + count)
     slots = slots_of(plan, {"coords": 0, "level": 1, "levels": 2, "out": 3 + count})
@@ -100,11 +100,11 @@ def _program(plan: Plan, tex: Tensor, level: Tensor, count: int, *, biased: bool
     return join_programs((means, [0, *levels]), (footprint, [2, 3, 5]), (samples, [1, 5, 0, *levels, 4]))
 
 
-def _have_kernels(given: Sequence[Tensor]) -> bool:
+def _have_kernels(tensors: Sequence[Tensor]) -> bool:
     return (
-        is_plain(given)
-        and all(part.is_cuda and part.dtype is torch.float32 and part.numel() > 0 for part in given)
-        and mipmaps.has_kernels(given[0])
+        is_plain(tensors)
+        and all(part.is_cuda and part.dtype is torch.float32 and part.numel() > 0 for part in tensors)
+        and mipmaps.has_kernels(tensors[0])
     )
 
 
@@ -113,38 +113,40 @@ def _sizes(tex: Tensor) -> tuple[int, ...]:
 
 
 def _gradients(
-    call: Call, asked: tuple[bool, ...], grad: Tensor, uv: Tensor, uv_da: Tensor, level: Tensor, *levels: Tensor
+    call: Call, flags: tuple[bool, ...], grad: Tensor, uv: Tensor, uv_da: Tensor, level: Tensor, *levels: Tensor
 ) -> tuple[Tensor | None, ...]:
     """Gradients of the texture, the coordinates, the steps and the levels of detail, None where they are not needed for
     those that are asked for, and of the levels.
     """
     deterministic = call.options.is_deterministic
-    key, operands = (call, asked, deterministic), (grad, uv, uv_da, level, *levels)
-    found = _of_gradients.repeat(key, *operands)
-    if found is None:
-        needs = asked[0], asked[1], asked[2] or asked[3]
+    key, operands = (call, flags, deterministic), (grad, uv, uv_da, level, *levels)
+    gradients = _of_gradients.repeat(key, *operands)
+    if gradients is None:
+        needs = flags[0], flags[1], flags[2] or flags[3]
         results, plan = engine.planned_backward(grad, levels, uv, level, call.options, needs)
         texels, places, depths = results
         of_tex = of_steps = None
         if needs[0]:
             of_tex = level_kernels.pyramid_gradients(levels[0].shape, levels[0].dtype, 1, texels[1:], texels[0])
-        if asked[2]:
+        if flags[2]:
             of_steps = level_kernels.footprint_gradients(uv_da, depths, _sizes(levels[0]))
-        found = (of_tex, places if needs[1] else None, of_steps, depths if needs[2] else None, *texels)
+        gradients = (of_tex, places if needs[1] else None, of_steps, depths if needs[2] else None, *texels)
         if plan is not None and not deterministic and uv_da.is_contiguous():
             with torch.cuda.device(grad.device):
-                _of_gradients.add_program(key, _program_of_gradients(plan, operands, found), operands, found)
-    return found
+                _of_gradients.add_program(key, _program_of_gradients(plan, operands, gradients), operands, gradients)
+    return gradients
 
 
-def _program_of_gradients(plan: Plan, operands: Sequence[Tensor], made: Sequence[Tensor | None]) -> Program:
+def _program_of_gradients(plan: MemoryPlan, operands: Sequence[Tensor], grads: Sequence[Tensor | None]) -> Program:
     """The program of ``_gradients``: buffers are the operands, the results that are tensors, and scratch memory."""
     numbers = iter(range(len(operands), 2 * len(operands) + 4))
-    of_tex, places, of_steps, depths, *texels = (-1 if part is None else next(numbers) for part in made)
+    of_tex, places, of_steps, depths, *texels = (-1 if part is None else next(numbers) for part in grads)
     scratch, tex = next(numbers), operands[4]
     buffers = {"grad_out": 0, "coords": 1, "level": 3, "levels": 4, "grad_coords": places, "grad_level": depths}
     buffers |= {"grad_levels": texels[0]} if texels else {}
-    zeros = [(number, part.numel() * part.element_size()) for number, part in zip(texels, made[4:]) if part is not None]
+    zeros = [
+        (number, part.numel() * part.element_size()) for number, part in zip(texels, grads[4:]) if part is not None
+    ]
     samples = cuda_program(plan, slots_of(plan, buffers).__getitem__, zeros, scratch, deterministic=False)
     parts: list[tuple[Program, Sequence[int]]] = [(samples, range(scratch + 1))]
     if texels:
@@ -173,22 +175,22 @@ class _Mipmapped(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         uv, uv_da, bias, level, *levels = ctx.saved_tensors
-        asked = ctx.needs_input_grad
+        flags = ctx.needs_input_grad
         if torch.is_grad_enabled() or not is_plain((grad,)):
             return *_composed(ctx, (levels[0], uv, uv_da, bias), grad), None
-        found = _gradients(ctx.call, asked[:4], grad, uv, uv_da, level, *levels)
-        return *found[:3], found[3] if asked[3] else None, None
+        gradients = _gradients(ctx.call, flags[:4], grad, uv, uv_da, level, *levels)
+        return *gradients[:3], gradients[3] if flags[3] else None, None
 
 
-def _composed(ctx: Any, given: Sequence[Tensor], grad: Tensor) -> list[Tensor | None]:
+def _composed(ctx: Any, operands: Sequence[Tensor], grad: Tensor) -> list[Tensor | None]:
     """Gradients by those of the parts, which may be differentiated again."""
-    tex, uv, uv_da, bias = given
+    tex, uv, uv_da, bias = operands
     again = torch.is_grad_enabled()
     with torch.enable_grad():
         levels = mipmaps.pyramid(tex, range(1, tex.dim() - 1), ctx.call.most)
         level = footprints.level_of_detail(uv, uv_da, bias, _sizes(tex), False)
         values = functions.sample(levels, uv, level, ctx.call.options)
-    wanted = [number for number in range(4) if ctx.needs_input_grad[number]]
-    found = torch.autograd.grad(values, [given[number] for number in wanted], grad, create_graph=again)
-    made = dict(zip(wanted, found))
-    return [made.get(number) for number in range(4)]
+    numbers = [number for number in range(4) if ctx.needs_input_grad[number]]
+    gradients = torch.autograd.grad(values, [operands[number] for number in numbers], grad, create_graph=again)
+    by_number = dict(zip(numbers, gradients))
+    return [by_number.get(number) for number in range(4)]

@@ -63,10 +63,10 @@ class _Pyramid(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, None, None]:
-        given = [part for part in grads if part is not None]
-        if not given:
+        parts = [part for part in grads if part is not None]
+        if not parts:
             return None, None, None
-        if torch.is_grad_enabled() or not all(has_kernels(part) for part in given):
+        if torch.is_grad_enabled() or not all(has_kernels(part) for part in parts):
             return _composed_transpose(grads, ctx.shape, ctx.axes), None, None
         return level_kernels.pyramid_gradients(ctx.shape, ctx.dtype, ctx.axes[0], grads), None, None
 

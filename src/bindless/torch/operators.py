@@ -75,9 +75,9 @@ def _fake_backward_backward(
     )
 
 
-def _empty(tensor: Tensor | None, wanted: bool, other: Tensor) -> Tensor:
+def _empty(tensor: Tensor | None, need: bool, other: Tensor) -> Tensor:
     """A gradient of coordinates or levels of detail, whose memory has no gaps."""
-    return other.new_empty(0) if tensor is None or not wanted else tensor.new_empty(tensor.shape)
+    return other.new_empty(0) if tensor is None or not need else tensor.new_empty(tensor.shape)
 
 
 def _register() -> None:

@@ -90,8 +90,8 @@ def _checked(volume: Tensor, poses: Tensor, detector: Detector, samples: int, ma
     if volume.dim() != 3 or 0 in volume.shape or (poses.shape[-1:] != (6,) and poses.shape[-2:] != (3, 4)):
         raise ArgumentError(f"{shapes}: the volume has three axes, and poses are (..., 6) or (..., 3, 4)")
     if not (volume.is_floating_point() and poses.is_floating_point() and volume.device == poses.device):
-        given = f"volume {volume.dtype} on {volume.device}, poses {poses.dtype} on {poses.device}"
-        raise ArgumentError(f"{given}: convert them to real numbers on one device")
+        types = f"volume {volume.dtype} on {volume.device}, poses {poses.dtype} on {poses.device}"
+        raise ArgumentError(f"{types}: convert them to real numbers on one device")
     if samples < 1 or poses.numel() > _MOST_POSES * (6 if poses.shape[-1] == 6 else 12):
         raise ArgumentError(f"samples={samples}, {shapes}: a ray has at least one sample, a call 65,535 poses at most")
     if matrix is None:
@@ -122,8 +122,8 @@ def _flat(poses: Tensor) -> tuple[Tensor, tuple[int, ...]]:
 def _project(volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tuple[Tensor, Tensor]:
     """Projections (..., height, width), and derivatives (..., 6, height, width) or nothing."""
     if volume.is_cuda and poses.numel():
-        values, found = projection_kernels.values(volume, poses, static, derive)
-        return values, values.new_empty(0) if found is None else found
+        values, slopes = projection_kernels.values(volume, poses, static, derive)
+        return values, values.new_empty(0) if slopes is None else slopes
     _, (width, height), samples = static
     flat, leading = _flat(poses)
     real = _real(volume)
@@ -132,10 +132,10 @@ def _project(volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tup
     if not len(flat):
         return values, derivatives
     starts, ends, lengths = _rays(volume, flat, static)
-    means, moved = lines.line_means(volume, starts, ends, samples, derive)
+    means, by_ray = lines.line_means(volume, starts, ends, samples, derive)
     torch.mul(means.view(len(flat), height, width), lengths, out=values.view(len(flat), height, width))
     if derive:
-        by_ends = moved.view(len(flat), height, width, 6).movedim(-1, 1)
+        by_ends = by_ray.view(len(flat), height, width, 6).movedim(-1, 1)
         torch.mul(by_ends, lengths, out=derivatives.view(len(flat), 6, height, width))
     return values, derivatives
 
@@ -197,8 +197,8 @@ def _gradient_of_poses(grad: Tensor, poses: Tensor, derivatives: Tensor, static:
     rows = torch.arange(height, dtype=torch.float64)[:, None]
     ends = each[:, 3:]
     sums = torch.stack([part.sum((-2, -1)) for part in (each[:, :3], ends, ends * columns, ends * rows)], 1)
-    found = gradient_of_poses(sums, flat.double(), numbers)
-    return found.view(poses.shape).to(poses.dtype)
+    gradient = gradient_of_poses(sums, flat.double(), numbers)
+    return gradient.view(poses.shape).to(poses.dtype)
 
 
 def _gradients(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
@@ -257,9 +257,9 @@ class _PlainProjections(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         if not (ctx.needs_input_grad[0] or torch.is_grad_enabled() or is_special()):
             _, poses, derivatives = ctx.saved_tensors
-            found = projection_kernels.repeated_gradient_of_poses(ctx.static, grad, derivatives, poses)
-            if found is not None:
-                return None, found[0].to(poses.dtype), None, None
+            results = projection_kernels.repeated_gradient_of_poses(ctx.static, grad, derivatives, poses)
+            if results is not None:
+                return None, results[0].to(poses.dtype), None, None
         return _gradients(ctx, grad)
 
 
@@ -295,8 +295,8 @@ class _ProjectionsAlong(FirstDerivative):
         if volume_moved is not None:
             total = _Projections.apply(volume_moved, poses, static, False)[0]
         if poses_moved is not None and poses.numel():
-            flat, moved = (_flat(part)[0].double() for part in (poses, poses_moved))
-            frames = tangent_of_frames(moved, flat, numbers)
+            flat, tangents = (_flat(part)[0].double() for part in (poses, poses_moved))
+            frames = tangent_of_frames(tangents, flat, numbers)
             ends = _pixels(frames, width, height)
             moves = torch.cat([frames[:, 0, None, None].expand_as(ends), ends], -1).movedim(-1, 1)
             products = derivatives.view(-1, 6, height, width) * moves.to(derivatives.dtype)
@@ -336,11 +336,11 @@ def _fake(
 def _fake_backward(
     grad: Tensor, volume: Tensor, poses: Tensor, derivatives: Tensor, *static: Any
 ) -> tuple[Tensor, Tensor]:
-    found = tuple(
+    gradients = tuple(
         part.new_empty(part.shape) if need else derivatives.new_empty(0)
         for part, need in zip((volume, poses), static[-1])
     )
-    return found[0], found[1]
+    return gradients[0], gradients[1]
 
 
 def _remember(ctx: Any, inputs: Any, output: Any) -> None:
@@ -351,8 +351,8 @@ def _remember(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     needs = list(ctx.needs_input_grad[:2])
-    found = torch.ops.bindless.projections_backward.default(grad, *ctx.saved_tensors, *ctx.static, needs)
-    return *(part if need else None for part, need in zip(found, needs)), *[None] * (len(ctx.static) + 1)
+    gradients = torch.ops.bindless.projections_backward.default(grad, *ctx.saved_tensors, *ctx.static, needs)
+    return *(part if need else None for part, need in zip(gradients, needs)), *[None] * (len(ctx.static) + 1)
 
 
 def _register() -> None:

@@ -41,47 +41,47 @@ tensors has been made."""
 
 def values(volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tuple[Tensor, Tensor | None]:
     """Projections (..., height, width), and their derivatives (..., 6, height, width) by both ends of rays, or None."""
-    found = _of_values.repeat((static, derive), volume, poses)
-    if found is None:
+    outputs = _of_values.repeat((static, derive), volume, poses)
+    if outputs is None:
         pixels = volume.detach() if volume.dtype is torch.float16 else volume.detach().float()
         pixels, places = pixels.contiguous(), poses.detach().float().contiguous()
         numbers, (width, height), samples = static
         leading, is_matrix = _leading(poses)
-        made = pixels.new_empty((*leading, height, width), dtype=torch.float32)
-        derivatives = made.new_empty((*leading, 6, height, width)) if derive else None
+        buffer = pixels.new_empty((*leading, height, width), dtype=torch.float32)
+        derivatives = buffer.new_empty((*leading, 6, height, width)) if derive else None
         mode = is_matrix | (_HALVES if pixels.dtype is torch.float16 else 0)
         contents = _VALUES.pack(0, *reversed(pixels.shape), 0, *numbers, width, height, samples, 0, 0, mode)
         patches = [(0, 0, 0), (_POSES_AT, 1, 0), (_VALUES_AT, 2, 0)]
         patches += [(_DERIVATIVES_AT, 3, 0)] if derive else []
         words = command(0, (*_tiles(static), places.numel() // _numbers(is_matrix), _ITEMS, 1, 1), contents, patches)
         program = Program(words, (f"bindless_projections@{mode}",), 0)
-        results = [made, derivatives]
-        found = _of_values.run((static, derive), program, (pixels, places), results)
-    return found[0], found[1]
+        results = [buffer, derivatives]
+        outputs = _of_values.run((static, derive), program, (pixels, places), results)
+    return outputs[0], outputs[1]
 
 
 def gradient_of_texels(volume: Tensor, poses: Tensor, static: Static, grad: Tensor) -> Tensor:
     """The gradient of the volume, float32, added up in any order."""
-    found = _of_texels.repeat(static, volume, poses, grad)
-    if found is None:
+    results = _of_texels.repeat(static, volume, poses, grad)
+    if results is None:
         numbers, (width, height), samples = static
         places, (grad, strides) = poses.detach().float().contiguous(), _strided(grad)
         is_matrix = _leading(poses)[1]
         contents = _TEXELS.pack(0, *reversed(volume.shape), 0, *numbers, width, height, samples, 0, *strides, is_matrix)
         patches = [(0, 3, 0), (_POSES_AT, 1, 0), (_VALUES_AT, 2, 0)]
         groups = (*_tiles(static), places.numel() // _numbers(is_matrix), _ITEMS, 1, 1)
-        made = torch.empty(volume.shape, dtype=torch.float32, device=volume.device)
-        clear = [0, 3, made.numel() * 4]
+        buffer = torch.empty(volume.shape, dtype=torch.float32, device=volume.device)
+        clear = [0, 3, buffer.numel() * 4]
         words = [*clear, *command(0, groups, contents, patches)]
         program = Program(words, (f"bindless_projections_texels@{is_matrix}",), 0)
-        found = _of_texels.run(static, program, (volume.detach(), places, grad), [made])
-    return found[0]
+        results = _of_texels.run(static, program, (volume.detach(), places, grad), [buffer])
+    return results[0]
 
 
 def gradient_of_poses(grad: Tensor, derivatives: Tensor, poses: Tensor, static: Static) -> Tensor:
     """The gradient of the poses, float32, from that of the projections and the derivatives of these."""
-    found = _of_poses.repeat(static, grad, derivatives, poses)
-    if found is None:
+    results = _of_poses.repeat(static, grad, derivatives, poses)
+    if results is None:
         numbers, (width, height), _ = static
         places, (grad, strides) = poses.detach().float().contiguous(), _strided(grad)
         is_matrix = _leading(poses)[1]
@@ -100,8 +100,8 @@ def gradient_of_poses(grad: Tensor, derivatives: Tensor, poses: Tensor, static: 
         )
         names = ("bindless_projections_sums", f"bindless_projections_poses@{is_matrix}")
         program = Program([*sums, *ends], names, 8 * 12 * count * groups)
-        found = _of_poses.run(static, program, (grad, derivatives, places), [torch.empty_like(places)])
-    return found[0]
+        results = _of_poses.run(static, program, (grad, derivatives, places), [torch.empty_like(places)])
+    return results[0]
 
 
 def _leading(poses: Tensor) -> tuple[tuple[int, ...], int]:

@@ -13,7 +13,7 @@ from ..core._submission import TensorCalls
 from ..drivers import cuda, reference
 from ..model.errors import SyclRuntimeError
 from ..sampling.memory import cuda as kernels
-from ..sampling.memory.plan import LEVEL_NAMES, NAMES, Plan
+from ..sampling.memory.plan import LEVEL_NAMES, NAMES, MemoryPlan
 from ..sampling.memory.programs import HOST_FUNCTION, Program, cuda_program, host_program
 
 __all__ = ["PLAIN", "Repeats", "slots_of"]
@@ -45,7 +45,7 @@ class Repeats:
     def add(
         self,
         options: Hashable,
-        plan: Plan,
+        plan: MemoryPlan,
         operands: Sequence[Tensor | None],
         results: Sequence[Tensor | None],
         buffers: Mapping[str, int],
@@ -59,7 +59,7 @@ class Repeats:
         ----------
         options
             What ``repeat`` compares in addition to layouts.
-        plan : Plan
+        plan : MemoryPlan
             The call.
         operands : Sequence[Tensor | None]
             Those that ``repeat`` takes.
@@ -73,11 +73,11 @@ class Repeats:
         deterministic : bool
             Whether gradients of texels have the same bits each time.
         """
-        made = [part for part in results if part is not None]
-        first, end = len(operands), len(operands) + len(made)
-        zeros = [(first + number, made[number].numel() * made[number].element_size()) for number in cleared]
+        tensors = [part for part in results if part is not None]
+        first, end = len(operands), len(operands) + len(tensors)
+        zeros = [(first + number, tensors[number].numel() * tensors[number].element_size()) for number in cleared]
         slots = slots_of(plan, buffers)
-        if made[0].is_cuda:
+        if tensors[0].is_cuda:
             program = cuda_program(plan, slots.__getitem__, zeros, end, deterministic=deterministic)
         else:
             program = host_program(plan, slots.__getitem__, zeros)
@@ -93,11 +93,11 @@ class Repeats:
         """Adds a call by its program, whose buffers are the operands, the results that are tensors, and its scratch
         memory.
         """
-        made = [part for part in results if part is not None]
-        order = iter(range(len(made)))
+        tensors = [part for part in results if part is not None]
+        order = iter(range(len(tensors)))
         returned = tuple(None if part is None else next(order) for part in results)
-        image = made[0]
-        makers = [_maker(part) for part in made]
+        image = tensors[0]
+        makers = [_maker(part) for part in tensors]
         if image.is_cuda:
             kernels.make_current(image.data_ptr())
             functions = kernels.addresses(program.names)
@@ -129,15 +129,15 @@ class Repeats:
             kernels.make_current(image.data_ptr())
             if not self.has(options, *operands):
                 self.add_program(options, program, operands, results)
-            found = self.repeat(options, *operands)
-        if found is None:
+            returned = self.repeat(options, *operands)
+        if returned is None:
             raise SyclRuntimeError(
                 f"the CUDA driver refused {', '.join(program.names)}: use a tensor of fewer elements"
             )
-        return found
+        return returned
 
 
-def slots_of(plan: Plan, buffers: Mapping[str, int]) -> list[int]:
+def slots_of(plan: MemoryPlan, buffers: Mapping[str, int]) -> list[int]:
     """The buffer of each array of a plan, by the number of its address."""
     slots = [buffers.get(name, -1) for name in NAMES]
     for name in LEVEL_NAMES:

@@ -120,8 +120,8 @@ def sample(
         return handle_torch_function(sample, (*levels, coords), image, coords, **options)
     modes = (addressing,) if isinstance(addressing, (str, AddressingMode)) else tuple(addressing)
     if level is None and not several and not torch.compiler.is_compiling():
-        given = _repeatable(modes, filtering, coordinate, float(fill), precision, bool(deterministic), cubemap)
-        values = None if given is None else functions.repeated(given, image, coords)
+        choice = _repeatable(modes, filtering, coordinate, float(fill), precision, bool(deterministic), cubemap)
+        values = None if choice is None else functions.repeated(choice, image, coords)
         if values is not None:
             return values
     chosen = arguments(modes, filtering, coordinate, precision, bool(deterministic))
@@ -176,9 +176,9 @@ def _with_level(chosen: Arguments, fill: float, level: Tensor | None, cubemap: b
 
 
 @lru_cache(maxsize=256)
-def _repeatable(modes: tuple[str | AddressingMode, ...], *given: Any) -> Arguments | None:
+def _repeatable(modes: tuple[str | AddressingMode, ...], *rest: Any) -> Arguments | None:
     """The arguments of a call without levels; None if the operator takes other tensors than ``sample``."""
-    filtering, coordinate, fill, precision, deterministic, cubemap = given
+    filtering, coordinate, fill, precision, deterministic, cubemap = rest
     chosen = _arguments(modes, filtering, coordinate, precision, deterministic)
     return None if chosen.filtering == "cubic" else _with_level(chosen, fill, None, cubemap)
 

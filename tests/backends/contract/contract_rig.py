@@ -273,8 +273,8 @@ class Rig:
             result_code = submit(command.descriptions[0])
         assert result_code == 0
         self.backend.wait_queue(self.queue)
-        if (lane := command.lanes[0]).made:
-            _function(lane.let_go)(ctypes.c_uint64.from_address(lane.made).value)
+        if (lane := command.lanes[0]).last_event:
+            _function(lane.let_go)(ctypes.c_uint64.from_address(lane.last_event).value)
         np.testing.assert_array_equal(self.download(elsewhere, values), result)
 
 

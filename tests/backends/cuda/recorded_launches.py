@@ -291,7 +291,7 @@ def test_an_event_that_is_kept_is_recorded_before_the_next_launch(fake: Fake, ru
     fake.clear()
     for _ in range(20):
         run.parallel_for(8, kernel)
-    assert len(fake.lines("cuEventRecord")) == (20 if run._native.streams[0].made else 0)
+    assert len(fake.lines("cuEventRecord")) == (20 if run._native.streams[0].last_event else 0)
     assert not fake.lines("cuEventCreate")
 
 

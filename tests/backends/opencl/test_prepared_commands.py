@@ -253,14 +253,14 @@ def test_prepared_device_functions(queue: bl.Queue) -> None:
     assert [place is None for place in command.places] == [name not in ("coords", "values") for name in ARRAYS]
     submit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(command.submit)
     assert submit(command.descriptions[0]) == 0
-    Event(ctypes.c_uint64.from_address(native.made).value, native).wait()
+    Event(ctypes.c_uint64.from_address(native.last_event).value, native).wait()
     assert (values[0].numpy() == source[0, 0]).all()
     for name, array in (("coords", coords[1]), ("values", values[1])):
         place = command.places[ARRAYS.index(name)]
         assert place is not None
         ctypes.c_uint64.from_address(place).value = array.pointer.address
     assert submit(command.descriptions[0]) == 0
-    Event(ctypes.c_uint64.from_address(native.made).value, native).wait()
+    Event(ctypes.c_uint64.from_address(native.last_event).value, native).wait()
     assert np.array_equal(values[1].numpy(), source[places[:, 1], places[:, 0]])
     bl.destroy_image_handle(handle, queue)
     assert submit(command.descriptions[0]) == lib.BINDLESS_IN_PYTHON  # which refuses it

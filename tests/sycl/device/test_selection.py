@@ -49,7 +49,7 @@ def test_an_active_backend_is_one_that_works(device):
 
 
 def test_a_driver_without_devices_is_an_empty_platform(fakes, monkeypatch):
-    monkeypatch.setitem(registry._made, Backend.level_zero, FakeBackend(Backend.level_zero, ()))
+    monkeypatch.setitem(registry._backends, Backend.level_zero, FakeBackend(Backend.level_zero, ()))
     empty = bl.get_platforms()[1]
     assert (empty.backend, empty.get_devices(), empty.get_info("vendor")) == ("level_zero", (), "nobody")
     with raises(bl.InvalidError, names="'level_zero'"):
@@ -98,7 +98,7 @@ def test_the_best_device_of_a_selector(fakes, selector, best):
 
 
 def test_an_opencl_processor_is_never_the_default(fakes, monkeypatch):
-    monkeypatch.setattr(registry, "_made", {Backend.opencl: FakeBackend(Backend.opencl, (DeviceType.cpu,))})
+    monkeypatch.setattr(registry, "_backends", {Backend.opencl: FakeBackend(Backend.opencl, (DeviceType.cpu,))})
     monkeypatch.setattr(registry, "_TABLE", {Backend.opencl: ("", "")})
     with raises(bl.InvalidError, names="opencl:cpu:0"):
         bl.Device()
@@ -231,7 +231,7 @@ def test_filters_parse_to_values():
 
 def test_a_missing_backend_is_told_once_with_its_reason(fakes, monkeypatch):
     monkeypatch.setattr(registry, "_TABLE", {Backend.cuda: ("bindless.backends.nowhere", "None")})
-    monkeypatch.setattr(registry, "_made", {})
+    monkeypatch.setattr(registry, "_backends", {})
     with raises(bl.InvalidError, match="cuda is missing: the cuda backend cannot be loaded"):
         bl.Device()
     assert isinstance(registry.failures()[Backend.cuda], bl.PlatformError)
@@ -265,7 +265,7 @@ def test_an_unknown_backend_and_one_without_support_are_refused(fakes, monkeypat
     with raises(bl.InvalidError, names="backend='vulkan'"):
         registry.backend("vulkan")
     monkeypatch.setattr(registry, "_TABLE", {})
-    monkeypatch.setattr(registry, "_made", {})
+    monkeypatch.setattr(registry, "_backends", {})
     with raises(bl.PlatformError, names="opencl"):
         registry.backend("opencl")
 

@@ -15,7 +15,7 @@ from tests.support.fake_backend import DividedBackend
 def divided(fakes, monkeypatch):
     """Level Zero with two partitionable devices of eight compute units."""
     backend = DividedBackend(Backend.level_zero, (DeviceType.gpu, DeviceType.gpu))
-    monkeypatch.setitem(registry._made, Backend.level_zero, backend)
+    monkeypatch.setitem(registry._backends, Backend.level_zero, backend)
     return backend
 
 

@@ -29,7 +29,7 @@ def queue(fake):
 def linking(fakes, monkeypatch):
     """Level Zero with two devices and a linker."""
     backend = LinkingBackend(Backend.level_zero, (DeviceType.gpu, DeviceType.gpu))
-    monkeypatch.setitem(registry._made, Backend.level_zero, backend)
+    monkeypatch.setitem(registry._backends, Backend.level_zero, backend)
     return backend
 
 

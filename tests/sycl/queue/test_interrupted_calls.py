@@ -296,6 +296,53 @@ def test_an_interrupt_in_a_destructor_neither_leaks_nor_is_lost() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "100 True\n", "")
 
 
+SIGNALS = """
+import gc, os, signal, subprocess, sys, time
+import bindless.core.ownership  # listens to the collector
+from bindless.core.lock import Lock
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the process may be started with it ignored
+# Another process sends the signals: a thread would hold the interpreter lock, and they would arrive at its exchange.
+interrupt = '''
+import os, sys, time
+pause = 0.0001
+while sys.stdin.buffer.raw.read(1):
+    pause = pause * 1.37 % 0.001
+    time.sleep(pause)
+    os.kill(os.getppid(), 2)
+'''
+command = [sys.executable, "-I", "-c", interrupt]
+sender = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0, start_new_session=True)
+lock = Lock()
+def use_lock():
+    with lock:
+        pass
+def collect():
+    gc.collect(0)
+held = 0
+for number in range(1000):
+    end = time.monotonic() + 5
+    try:
+        sender.stdin.write(b"x")
+        while time.monotonic() < end:
+            {call}()
+        raise SystemExit(f"interrupt {{number}} is lost")
+    except KeyboardInterrupt:
+        held += lock.depth
+        while lock.depth:
+            lock.release()
+print(held)
+sender.kill()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends itself signals")
+@pytest.mark.parametrize("call", ["use_lock", "collect"])
+def test_an_interrupt_neither_keeps_a_lock_nor_is_lost_in_a_collection(call: str) -> None:
+    command = [sys.executable, "-c", SIGNALS.format(call=call)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
 FORKED = """
 import os, signal, sys, threading, time
 from bindless.core._submission import Owner

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.core._submission import Lock
+from bindless.core.lock import Lock
 from bindless.submission import command_stream
 from tests.support.ctrl_c import interrupted_in
 from tests.support.error_checks import raises

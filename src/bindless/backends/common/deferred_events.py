@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from sys import getrefcount
 from typing import Any, Generic, TypeVar
 
-from ...core._submission import Lane, Lock, Mark
+from ...core._submission import Lane, Mark
+from ...core.lock import Lock
 from ...drivers.common.cffi_types import CData
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError

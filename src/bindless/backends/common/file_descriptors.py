@@ -37,11 +37,11 @@ class KeptResource:
 @contextmanager
 def handed_over(number: int) -> Iterator[int]:
     """A duplicate of a file descriptor; the driver owns it if the block ends without an error."""
-    given = _duplicate(number)
+    duplicate = _duplicate(number)
     try:
-        yield given
+        yield duplicate
     except BaseException:
-        _take_back(given, number)
+        _take_back(duplicate, number)
         raise
 
 

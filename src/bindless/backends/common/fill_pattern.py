@@ -23,11 +23,11 @@ def fill_parts(dst: int, pattern: bytes, total: int) -> list[tuple[int, bytes, i
 
 
 def _pieces(address: int, data: bytes) -> list[tuple[int, bytes, int]]:
-    found = []
+    pieces = []
     while data:
         size = 1
         while 2 * size <= len(data) and address % (2 * size) == 0:
             size *= 2
-        found.append((address, data[:size], size))
+        pieces.append((address, data[:size], size))
         address, data = address + size, data[size:]
-    return found
+    return pieces

@@ -53,10 +53,10 @@ def storage_on(context: _Context[_Image], device: object, handle: int, backend: 
     SyclRuntimeError
         The context has none of that handle there.
     """
-    found = context.images.get(handle)
-    if found is None or found.device is not context.device(device):
+    storage = context.images.get(handle)
+    if storage is None or storage.device is not context.device(device):
         raise unknown_on(device, handle, backend)
-    return found
+    return storage
 
 
 def unknown_on(device: object, handle: int, backend: str) -> SyclRuntimeError:
@@ -75,13 +75,13 @@ def take_storage(images: MutableMapping[int, _Storage], handle: int, backend: st
     MemoryAllocationError
         the context has no image memory of that handle.
     """
-    found = images.pop(handle, None)
-    if found is None:
+    storage = images.pop(handle, None)
+    if storage is None:
         raise MemoryAllocationError(
             f"{handle:#x} is no image memory of this context: it was freed before, or belongs to another context",
             backend=backend,
         )
-    return found
+    return storage
 
 
 def take_view(views: MutableMapping[int, _Storage], handle: int, sampled: bool, backend: str) -> _Storage:
@@ -92,14 +92,14 @@ def take_view(views: MutableMapping[int, _Storage], handle: int, sampled: bool, 
     SyclRuntimeError
         the context has no image of that handle and kind.
     """
-    found = views.pop(handle, None)
-    if found is None:
+    view = views.pop(handle, None)
+    if view is None:
         kind = "sampled" if sampled else "unsampled"
         raise SyclRuntimeError(
             f"{handle:#x} is no {kind} image of this context: it was destroyed before, or belongs to another context",
             backend=backend,
         )
-    return found
+    return view
 
 
 def answer(
@@ -113,9 +113,9 @@ def answer(
         the driver has no such property.
     """
     try:
-        found = answers[str(name)]
+        ask = answers[str(name)]
     except KeyError:
         raise FeatureNotSupportedError(
             f"info.device.{name} is not available on {driver}; available: {', '.join(answers)}", backend=backend
         ) from None
-    return found(device)
+    return ask(device)

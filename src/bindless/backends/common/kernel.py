@@ -22,6 +22,7 @@ class _Module(Protocol):
     kernels: dict[str, Any]
 
     def names(self) -> tuple[str, ...]: ...
+    def close(self) -> None: ...
 
 
 class Shaped(Generic[_Shape]):
@@ -39,12 +40,12 @@ class Shaped(Generic[_Shape]):
     def shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
         """A range in the driver's form; its work-groups divide it exactly."""
         key = (global_size, local_size)
-        found = self.shapes.get(key)
-        if found is None:
+        shape = self.shapes.get(key)
+        if shape is None:
             if len(self.shapes) >= _MOST_SHAPES:
                 self.shapes.clear()
-            found = self.shapes[key] = self._new_shape(global_size, local_size)
-        return found
+            shape = self.shapes[key] = self._new_shape(global_size, local_size)
+        return shape
 
     def _new_shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
         """``shape`` for sizes without a cached shape; raises ``NdRangeError``."""
@@ -62,6 +63,8 @@ class KernelBase(Shaped[_Shape]):
         name of the kernel.
     device
         device of the kernel.
+    module
+        module of the kernel, which the kernel keeps alive.
     sizes
         bytes of each parameter, None if the source does not give them.
     count
@@ -71,6 +74,7 @@ class KernelBase(Shaped[_Shape]):
     backend: ClassVar[str]
     name: str
     device: Any
+    module: _Module
 
     def __init__(self, sizes: Sizes | None, count: int) -> None:
         super().__init__()
@@ -83,10 +87,10 @@ class KernelBase(Shaped[_Shape]):
         launches.
         """
         try:
-            found = b"".join(arguments)  # type: ignore[arg-type]
+            data = b"".join(arguments)  # type: ignore[arg-type]
         except TypeError:
             return None
-        return found if len(found) == self._total and len(arguments) == self.count else None
+        return data if len(data) == self._total and len(arguments) == self.count else None
 
     def require(self, arguments: Sequence[bytes | int]) -> None:
         """Refuse arguments that do not match the kernel's parameters.
@@ -96,15 +100,15 @@ class KernelBase(Shaped[_Shape]):
         InvalidError
             the count or a size differs, or the device has less local memory.
         """
-        found = [argument if isinstance(argument, int) else len(argument) for argument in arguments]
-        if len(found) != self.count or (
+        sizes = [argument if isinstance(argument, int) else len(argument) for argument in arguments]
+        if len(sizes) != self.count or (
             self.sizes is not None
             and any(
                 not isinstance(argument, int) and len(argument) != size for argument, size in zip(arguments, self.sizes)
             )
         ):
-            wanted = f"{self.count} parameters" + ("" if self.sizes is None else f" of {list(self.sizes)} bytes")
-            raise InvalidError(f"kernel {self.name!r} has {wanted}, the arguments have {found}", backend=self.backend)
+            needs = f"{self.count} parameters" + ("" if self.sizes is None else f" of {list(self.sizes)} bytes")
+            raise InvalidError(f"kernel {self.name!r} has {needs}, the arguments have {sizes}", backend=self.backend)
         shared = sum(argument for argument in arguments if isinstance(argument, int))
         most = self._most_local() if shared else 0
         if shared > most:
@@ -146,9 +150,9 @@ def kernel_of(module: _Module, name: str, make: Callable[[], _Kernel], backend: 
     """
     if module.native is None:
         raise InvalidError(f"kernel {name!r}: the module was released", backend=backend)
-    found: _Kernel | None = module.kernels.get(name)
-    if found is None:
+    kernel: _Kernel | None = module.kernels.get(name)
+    if kernel is None:
         if name not in module.names():
             raise unknown_kernel(module.names(), name, backend)
-        found = module.kernels.setdefault(name, make())
-    return found
+        kernel = module.kernels.setdefault(name, make())
+    return kernel

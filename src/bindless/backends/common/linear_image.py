@@ -35,7 +35,7 @@ def require_place(
     pitch: int,
     desc: ImageDescriptor,
     most: tuple[int, int],
-    found: PointerRecord,
+    record: PointerRecord,
     device_name: str,
     backend: str,
 ) -> None:
@@ -45,21 +45,21 @@ def require_place(
     ----------
     most
         largest width and height of the device.
-    found
+    record
         allocation of the address.
     """
     for name, value, limit in (("width", desc.width, most[0]), ("height", desc.height, most[1])):
         if value > limit:
             raise SyclRuntimeError(f"{name}={value}: USM images of {device_name} have at most {limit}", backend=backend)
-    if found.kind is UsmKind.unknown:
+    if record.kind is UsmKind.unknown:
         raise SyclRuntimeError(
             f"{address:#x} is no unified memory of this context: allocate it by malloc_device or pitched_alloc_device",
             backend=backend,
         )
-    needed, there = pitch * (desc.height - 1) + desc.row_size, found.base + found.size - address
+    needed, there = pitch * (desc.height - 1) + desc.row_size, record.base + record.size - address
     if needed > there:
         raise SyclRuntimeError(
             f"{desc.height} rows with pitch {pitch} take {needed} bytes; {there} are left of the allocation at "
-            f"{found.base:#x}",
+            f"{record.base:#x}",
             backend=backend,
         )

@@ -7,15 +7,15 @@ from ...model.errors import BuildError, Error
 __all__ = ["build_error", "pack", "unpack"]
 
 
-def build_error(found: Error, said: str) -> BuildError:
+def build_error(error: Error, said: str) -> BuildError:
     """The error of a driver's call as BuildError, with the words of the compiler or, without any, those of the call."""
-    said = said or str(found)
+    said = said or str(error)
     return BuildError(
-        f"{found}:\n{said}",
+        f"{error}:\n{said}",
         log=said,
-        backend=found.backend,
-        native_code=found.native_code,
-        native_name=found.native_name,
+        backend=error.backend,
+        native_code=error.native_code,
+        native_name=error.native_name,
     )
 
 

@@ -15,7 +15,7 @@ from .errors import release
 from .fork_guard import in_fork
 
 if TYPE_CHECKING:
-    from .image_memory import ImageStorage
+    from .image_storage import ImageStorage
 
 __all__ = ["Allocation", "Context", "View"]
 

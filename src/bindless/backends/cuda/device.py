@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
@@ -14,9 +14,6 @@ from ...model.enums import DeviceType, Errc
 from ..contract import DeviceRecord, PlatformRecord
 from .errors import SUCCESS, check
 from .fork_guard import refuse_in_fork, unusable_after_fork
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 
@@ -38,7 +35,7 @@ class PrimaryContext:
         CUcontext; NULL in the child of a fork, where every call with it fails.
     events
         unused events, without and with timing (see ``event``).
-    made
+    event_handles
         addresses of the events that the package created.
     rest
         cache of freed arrays, by kind (see ``object_cache``).
@@ -65,14 +62,14 @@ class PrimaryContext:
         self.handle = slot[0]
         self.address = int(ffi.cast("uintptr_t", self.handle))
         self.events: tuple[list[CData], list[CData]] = ([], [])
-        self.made: set[int] = set()
+        self.event_handles: set[int] = set()
         self.markers: list[CData] = []
         self._all_markers: list[CData] = []
         self.rest: dict[str, list[int]] = {}
         self.views: dict[int, dict[CData | None, int]] = {}
         self.staging: Any = None
         self.mapped: list[int] = []
-        self.library: Library[Kernel] = Library("ptx", "cuda")
+        self.library: Library[object] = Library("ptx", "cuda")
         unusable_after_fork(self)
 
     def take_markers(self) -> CData:
@@ -80,16 +77,18 @@ class PrimaryContext:
         try:
             return self.markers.pop()
         except IndexError:
-            made = lib.bindless_markers_create(self.handle)
-            if not made:
+            markers = lib.bindless_markers_create(self.handle)
+            if not markers:
                 raise MemoryError from None
-            self._all_markers.append(made)
-            return made
+            self._all_markers.append(markers)
+            return markers
 
     def made_event(self, handle: int) -> bool:
         """Whether the package created the CUevent at this address."""
         event = ffi.cast("CUevent", handle)
-        return handle in self.made or any(lib.bindless_markers_have(made, event) for made in self._all_markers)
+        return handle in self.event_handles or any(
+            lib.bindless_markers_have(markers, event) for markers in self._all_markers
+        )
 
     def activate(self) -> None:
         """Make it the current context of this thread; other libraries may have changed that since the last call."""
@@ -145,7 +144,7 @@ class Device:
         self.name = ffi.string(text).decode("utf-8", "replace")
         self._attributes: dict[int, int] = {}
         self._context: PrimaryContext | None = None
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @functools.cached_property
     def launch_limits(self) -> tuple[int, ...]:
@@ -164,8 +163,8 @@ class Device:
         value = self._attributes.get(attribute)
         if value is None:
             slot = ffi.new("int *")
-            known = lib.cuDeviceGetAttribute(slot, attribute, self.handle) == SUCCESS
-            value = self._attributes[attribute] = slot[0] if known else 0
+            success = lib.cuDeviceGetAttribute(slot, attribute, self.handle) == SUCCESS
+            value = self._attributes[attribute] = slot[0] if success else 0
         return value
 
     @property
@@ -205,8 +204,8 @@ class Device:
         refuse_in_fork()
         with self._lock:
             if self._context is None:
-                made = PrimaryContext(self)
-                self._context = self._context or made  # a finalizer may have made one meanwhile
+                context = PrimaryContext(self)
+                self._context = self._context or context  # a finalizer may have made one meanwhile
             return self._context
 
     def __repr__(self) -> str:
@@ -227,8 +226,8 @@ def driver_release(text: str | None = None) -> str:
                 text = file.read()
         except OSError:
             text = ""
-    found = re.search(r"Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)", text)
-    return found[1] if found else cuda_version()
+    match = re.search(r"Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)", text)
+    return match[1] if match else cuda_version()
 
 
 @functools.cache
@@ -242,7 +241,7 @@ def platforms() -> tuple[PlatformRecord, ...]:
     return (PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}"),)
 
 
-_discovery = threading.RLock()
+_discovery = Lock()
 _records: tuple[DeviceRecord, ...] | None = None
 
 
@@ -259,9 +258,9 @@ def devices() -> tuple[DeviceRecord, ...]:
     with _discovery:
         if _records is None:
             driver.load()
-            found = _discover()
+            records = _discover()
             if _records is None:  # else a finalizer has asked meanwhile
-                _records = found
+                _records = records
         return _records
 
 

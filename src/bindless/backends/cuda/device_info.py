@@ -78,13 +78,13 @@ _BY_CAPABILITY = {
 
 def aspects(device: Device) -> frozenset[Aspect]:
     """The aspects that a device supports."""
-    found = {aspect for aspect, capability in _BY_CAPABILITY.items() if device.capability >= capability}
-    found.update(aspect for aspect, attribute in _BY_ATTRIBUTE.items() if device.attribute(attribute))
+    result = {aspect for aspect, capability in _BY_CAPABILITY.items() if device.capability >= capability}
+    result.update(aspect for aspect, attribute in _BY_ATTRIBUTE.items() if device.attribute(attribute))
     if device.gather_limits != (0, 0):
-        found.add(Aspect.ext_oneapi_bindless_images_gather)
-    if Aspect.usm_shared_allocations in found and Aspect.ext_oneapi_bindless_images in found:
-        found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
-    return frozenset(found) | external_memory.aspects()
+        result.add(Aspect.ext_oneapi_bindless_images_gather)
+    if Aspect.usm_shared_allocations in result and Aspect.ext_oneapi_bindless_images in result:
+        result.add(Aspect.ext_oneapi_bindless_images_shared_usm)
+    return frozenset(result) | external_memory.aspects()
 
 
 def _attribute(name: str, scale: int = 1) -> Callable[[Device], int]:

@@ -47,7 +47,7 @@ class NativeEvent:
             flags = lib.CU_EVENT_DEFAULT if timed else lib.CU_EVENT_DISABLE_TIMING
             check(lib.cuEventCreate(slot, flags), "cuEventCreate")
             self.handle = slot[0]
-            context.made.add(int(ffi.cast("uintptr_t", self.handle)))
+            context.event_handles.add(int(ffi.cast("uintptr_t", self.handle)))
 
     def __del__(self) -> None:
         if getattr(self, "handle", None) is not None:  # an interrupt may have come before ``__init__``

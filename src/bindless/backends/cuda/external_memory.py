@@ -35,7 +35,8 @@ from .errors import check, fail, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import fits_surfaces, require_channels
-from .image_memory import ImageStorage, array_descriptor, end_use, free_image
+from .image_memory import array_descriptor, end_use, free_image
+from .image_storage import ImageStorage
 from .memory import free
 from .prepared_command import address_of, prepared_command
 from .queue import Queue
@@ -302,7 +303,7 @@ def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, w
     described = ffi.new("bindless_semaphore_t *")
     slot = described.value = ffi.new("uint64_t *", value or 0)
 
-    def command(stream: CData, kept: object = slot) -> int:
+    def command(stream: CData, keepalive: object = slot) -> int:
         described.context, described.stream, described.semaphore = queue.primary.handle, stream, semaphore.handle
         return getattr(lib, name)(described)  # type: ignore[no-any-return]
 

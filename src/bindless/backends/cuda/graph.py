@@ -37,7 +37,7 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
     captured fails, and ends the capture without a graph.
     """
     (stream,) = queue.streams
-    graph, made = ffi.new("CUgraph *"), ffi.new("CUgraphExec *")
+    graph, executable = ffi.new("CUgraph *"), ffi.new("CUgraphExec *")
     with queue.primary:
         try:
             try:
@@ -54,11 +54,11 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
                     stream.pending = None
                     stream.done = stream.submitted
             check(result, "cuStreamEndCapture")
-            check(lib.cuGraphInstantiate(made, graph[0], 0), "cuGraphInstantiate", f"{len(commands)} commands")
+            check(lib.cuGraphInstantiate(executable, graph[0], 0), "cuGraphInstantiate", f"{len(commands)} commands")
         finally:
             if graph[0] != ffi.NULL:
                 release(lib.cuGraphDestroy(graph[0]), "cuGraphDestroy")
-    return Graph(queue.primary, made[0])
+    return Graph(queue.primary, executable[0])
 
 
 def launch_graph(queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:

@@ -37,7 +37,10 @@ def build(queue: Queue, code: Code) -> Kernel:
 
 def kernel_of(queue: Queue, name: str, format_word: int) -> Kernel:
     """A built-in kernel, compiled for the queue's device and a format on first use."""
-    return queue.primary.library.load(name, queue.device, lambda code: build(queue, code), format=format_word)
+    library = queue.primary.library
+    kernel = library.load(name, queue.device, lambda code: build(queue, code), format=format_word)
+    assert isinstance(kernel, Kernel)
+    return kernel
 
 
 def launch_of_call(queue: Queue, call: ImageCall) -> tuple[str, Launch]:

@@ -18,7 +18,7 @@ from .device import Device
 from .errors import SUCCESS, fail, release
 from .fork_guard import refuse_in_fork
 from .image_format import array_format, require_channels
-from .image_memory import texture_kind
+from .image_storage import texture_kind
 from .object_cache import view_to_rest, wake_view
 
 __all__ = [

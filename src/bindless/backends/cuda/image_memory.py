@@ -20,10 +20,10 @@ from .device import Device, PrimaryContext
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import refuse_in_fork
 from .image_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
+from .image_storage import ImageStorage
 from .object_cache import array_to_rest, end_rest, end_views, wake_array
 
 __all__ = [
-    "ImageStorage",
     "allocate_image",
     "array_descriptor",
     "end_use",
@@ -31,69 +31,11 @@ __all__ = [
     "image_info",
     "image_level",
     "storage_of",
-    "texture_kind",
 ]
 
 lib, ffi = driver.lib, driver.ffi
 
 _create, _destroy = lib.bindless_array_create, lib.bindless_array_destroy
-
-
-class ImageStorage:
-    """The storage of a raw handle, which is the address of a CUDA array, a mipmapped array or one of its levels.
-
-    One object describes all arrays that a context creates for a descriptor; each mipmap and each level has its own.
-
-    Attributes
-    ----------
-    primary
-        primary context of the memory.
-    desc
-        image descriptor; for a level, the level's.
-    description
-        CUDA_ARRAY3D_DESCRIPTOR.
-    is_mipmap
-        whether it has levels with handles of their own.
-    writable
-        whether it supports surfaces.
-    parent
-        raw handle of the mipmap of a level, else 0.
-    levels
-        raw handles of the requested levels of a mipmap, by number.
-    texture_kind
-        see the function ``texture_kind``.
-    kind
-        key in the cache of freed arrays; empty for arrays that are not cached.
-    most_at_rest
-        most freed arrays of the kind in the cache.
-    geometry
-        geometry name of surface instructions: ``2d``, with layers or faces ``a2d``.
-    """
-
-    __slots__ = (
-        "desc", "description", "geometry", "is_mipmap", "kind", "levels", "most_at_rest", "parent", "primary",
-        "texture_kind", "writable",
-    )  # fmt: skip
-
-    def __init__(
-        self, primary: PrimaryContext, desc: ImageDescriptor, description: CData, writable: bool, parent: int = 0
-    ) -> None:
-        self.primary, self.desc, self.description = primary, desc, description
-        self.writable, self.parent = writable, parent
-        self.is_mipmap = desc.type is ImageType.mipmap
-        self.kind, self.most_at_rest = "", 0
-        self.levels: dict[int, int] = {}
-        self.texture_kind = texture_kind(desc)
-        layered = desc.type in (ImageType.array, ImageType.cubemap)
-        self.geometry = f"{'a' if layered else ''}{desc.dimensions}d"
-
-
-def texture_kind(desc: ImageDescriptor) -> str:
-    """A key for the properties of an image that the texture descriptor of a sampler depends on; a string, because
-    strings are the fastest dictionary keys.
-    """
-    channel = desc.channel
-    return f"cuda {desc.type} {desc.dimensions} {channel.is_integer} {channel.size}"
 
 
 def storage_of(context: Context, handle: int) -> ImageStorage:
@@ -136,10 +78,10 @@ def _gathers_and_writes(primary: PrimaryContext) -> bool:
     values = {"Width": 1, "Height": 1, "Format": lib.CU_AD_FORMAT_FLOAT, "NumChannels": 1, "Flags": flags}
     slot = ffi.new("CUarray *")
     with primary:
-        made = lib.cuArray3DCreate(slot, ffi.new("CUDA_ARRAY3D_DESCRIPTOR *", values)) == lib.CUDA_SUCCESS
-        if made:
+        success = lib.cuArray3DCreate(slot, ffi.new("CUDA_ARRAY3D_DESCRIPTOR *", values)) == lib.CUDA_SUCCESS
+        if success:
             lib.cuArrayDestroy(slot[0])
-    return made
+    return success
 
 
 _LARGEST_WITH_GATHERS = 16384
@@ -250,9 +192,9 @@ def image_level(context: Context, handle: int, level: int) -> int:
     storage = storage_of(context, handle)
     if not storage.is_mipmap:
         raise SyclRuntimeError(f"{handle:#x} is a {storage.desc.type} image: only mipmaps have levels", backend="cuda")
-    known = storage.levels.get(level)
-    if known is not None:
-        return known
+    array = storage.levels.get(level)
+    if array is not None:
+        return array
     slot = ffi.new("CUarray *")
     with storage.primary:
         result = lib.cuMipmappedArrayGetLevel(slot, ffi.cast("CUmipmappedArray", handle), level)

@@ -20,16 +20,16 @@ lib, ffi = driver.lib, driver.ffi
 
 def export_memory(context: Context, address: int) -> SharedMemory:
     """Export memory of cuMemAlloc for another process."""
-    found = next(
+    allocation = next(
         (item for start, item in context.allocations.items() if start <= address < start + max(item.size, 1)), None
     )
-    if found is None:
+    if allocation is None:
         raise InvalidError(f"{address:#x} lies in no allocation of this context", backend="cuda")
     handle = ffi.new("CUipcMemHandle *")
-    with found.primary:
-        result = lib.cuIpcGetMemHandle(handle, found.base)
+    with allocation.primary:
+        result = lib.cuIpcGetMemHandle(handle, allocation.base)
     check(result, "cuIpcGetMemHandle", f"memory at {address:#x}", Errc.invalid)
-    return SharedMemory(bytes(ffi.buffer(handle)), address - found.base)
+    return SharedMemory(bytes(ffi.buffer(handle)), address - allocation.base)
 
 
 def end_export(context: Context, data: bytes) -> None:

@@ -90,12 +90,12 @@ class Kernel(Shaped[Shape]):
     def record(self) -> KernelRecord:
         """The signature and limits. A binary module gives sizes only: pointers then count as values of 8 bytes."""
         entry = self.module.entries.get(self.name)
-        told: list[tuple[str, str, int]] | None = None
+        rows: list[tuple[str, str, int]] | None = None
         if entry is not None and entry.parameters is not None:
-            told = [(parameter.name, parameter.kind, parameter.size) for parameter in entry.parameters]
+            rows = [(parameter.name, parameter.kind, parameter.size) for parameter in entry.parameters]
         elif self.sizes is not None:
-            told = [(f"argument {index}", "value", size) for index, size in enumerate(self.sizes)]
-        arguments = None if told is None else tuple(_argument(index, *said) for index, said in enumerate(told))
+            rows = [(f"argument {index}", "value", size) for index, size in enumerate(self.sizes)]
+        arguments = None if rows is None else tuple(_argument(index, *said) for index, said in enumerate(rows))
         with self.module.loaded():
             return KernelRecord(
                 name=self.name,
@@ -154,8 +154,8 @@ class Kernel(Shaped[Shape]):
             )
         grid = sizes[0] // block[0], sizes[1] // block[1], sizes[2] // block[2]
         most = self.device.launch_limits
-        for what, found, limits in (("work-items", block, most[:3]), ("work-groups", grid, most[3:])):
-            for dimension, (size, limit) in enumerate(zip(found, limits)):
+        for what, counts, limits in (("work-items", block, most[:3]), ("work-groups", grid, most[3:])):
+            for dimension, (size, limit) in enumerate(zip(counts, limits)):
                 if size > limit:
                     raise NdRangeError(
                         f"range {global_size} in work-groups of {local}: {size} {what} in native dimension "

@@ -161,10 +161,10 @@ def prepare_launch(
     places: list[int | None] = []
     sizes: list[int] = []
     listed, at = len(launch.pointers) >= len(arguments), 0  # Otherwise local memory is not a parameter.
-    for given in arguments:
-        is_value = isinstance(given, bytes)
+    for argument in arguments:
+        is_value = isinstance(argument, bytes)
         places.append(int(ffi.cast("uintptr_t", launch.pointers[at])) if listed or is_value else None)
-        sizes.append(len(given) if isinstance(given, bytes) else 0)
+        sizes.append(len(argument) if isinstance(argument, bytes) else 0)
         at += listed or is_value
     return prepare(queue, launch, tuple(places), tuple(sizes))
 

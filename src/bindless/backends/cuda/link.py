@@ -52,10 +52,10 @@ def compile_module(
     """
     require_source(source, specialization)
     build = Build(options)
-    made = Object(source, options)
+    unit = Object(source, options)
     with context.primary(device), linker(build) as state:
-        add_input(state, build, for_driver(made.source, device), made.kind, device)
-    return made, build.log
+        add_input(state, build, for_driver(unit.source, device), unit.kind, device)
+    return unit, build.log
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:

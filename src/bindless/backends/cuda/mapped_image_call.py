@@ -113,7 +113,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     described.count, described.arrays = len(table), table
     described.busy = ffi.cast("int *", buffer.address)
 
-    def command(stream: CData, kept: object = (table, buffer)) -> int:
+    def command(stream: CData, keepalive: object = (table, buffer)) -> int:
         described.launch = (queue.primary.handle, stream, *launch.members)
         result = wait_until_ready(lib.cuStreamQuery, stream)
         if result == SUCCESS:

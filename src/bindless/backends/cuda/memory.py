@@ -119,9 +119,9 @@ _POINTER_ATTRIBUTES = (
 def _pointer_attributes(address: int) -> list[int]:
     """The attribute values, all 0 for memory that the driver does not know."""
     answers = [ffi.new(kind) for _, kind in _POINTER_ATTRIBUTES]
-    wanted = ffi.new("CUpointer_attribute[]", [attribute for attribute, _ in _POINTER_ATTRIBUTES])
+    attributes = ffi.new("CUpointer_attribute[]", [attribute for attribute, _ in _POINTER_ATTRIBUTES])
     slots = ffi.new("void *[]", answers)
-    result = lib.cuPointerGetAttributes(len(answers), wanted, slots, address)
+    result = lib.cuPointerGetAttributes(len(answers), attributes, slots, address)
     return [int(answer[0]) for answer in answers] if result == SUCCESS else [0] * len(answers)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from ...compiler.ptx.handle_rounds import with_rounds
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
@@ -71,7 +71,7 @@ class Module:
         self.source, self.options = b"", ""
         self._derived: list[Module] = []
         self._owned = owned
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @contextmanager
     def loaded(self) -> Iterator[None]:
@@ -155,13 +155,13 @@ _OPTIONS: dict[str, _Option] = {
 
 
 def _jit_options(options: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     words = re.sub(r"(--?maxrregcount)\s+", r"\1=", options).split()
     for word in words:
         for pattern, (option, convert) in _OPTIONS.items():
             match = re.fullmatch(pattern, word)
             if match:
-                found.append((option, convert(match[1])))
+                pairs.append((option, convert(match[1])))
                 break
         else:
             raise InvalidError(
@@ -169,7 +169,7 @@ def _jit_options(options: str) -> list[tuple[int, int]]:
                 "-g and -lineinfo",
                 backend="cuda",
             )
-    return found
+    return pairs
 
 
 def require_source(source: bytes, specialization: Mapping[int, bytes] | None) -> None:
@@ -199,8 +199,8 @@ def require_source(source: bytes, specialization: Mapping[int, bytes] | None) ->
 def describe_module(source: bytes) -> ModuleDescription:
     """The kernels of a source; those of a binary are known only after loading."""
     require_source(source, None)
-    found = entries(source)
-    return ModuleDescription(tuple(sorted(found)) if found else None, kernels=found)
+    kernels = entries(source)
+    return ModuleDescription(tuple(sorted(kernels)) if kernels else None, kernels=kernels)
 
 
 class Build:
@@ -242,14 +242,14 @@ class Build:
 
     def error(self, result: int, call: str, device: Device) -> Exception:
         """A BuildError with the log, or the exception of a failure that the module did not cause."""
-        found = error(result, call)
+        failure = error(result, call)
         if result in (lib.CUDA_ERROR_OUT_OF_MEMORY, lib.CUDA_ERROR_DEINITIALIZED):
-            return found
+            return failure
         capability = "sm_{}{}".format(*device.capability)
         log = self.log
         details = f" for {device.name} ({capability})" + (f":\n{log}" if log else "")
         return BuildError(
-            f"{found}{details}", log=log, backend="cuda", native_code=result, native_name=found.native_name
+            f"{failure}{details}", log=log, backend="cuda", native_code=result, native_name=failure.native_name
         )
 
 
@@ -291,9 +291,9 @@ def _load(primary: PrimaryContext, source: bytes, options: str) -> Module:
 
 
 def _load_for_driver(primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
-    kept = cache() if is_ptx(source) else None
-    if kept is not None:
-        return _load_kept(kept, primary, source, options, build)
+    store = cache() if is_ptx(source) else None
+    if store is not None:
+        return _load_kept(store, primary, source, options, build)
     slot = ffi.new("CUmodule *")
     # PTX ends with a zero byte; extra zero bytes do no harm after a binary.
     image = ffi.from_buffer(source + b"\0")
@@ -304,7 +304,7 @@ def _load_for_driver(primary: PrimaryContext, source: bytes, options: str, build
     return Module(primary, slot[0], entries(source), build.log)
 
 
-def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
+def _load_kept(store: ModuleCache, primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
     """Load PTX from the binary in the cache, or compile it and store the binary there."""
     device = primary.device
     key = (
@@ -312,9 +312,9 @@ def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, option
         source,
     )
     slot = ffi.new("CUmodule *")
-    found = kept.get(*key)
-    if found is not None:
-        packed_log, cubin = unpack(found)
+    entry = store.get(*key)
+    if entry is not None:
+        packed_log, cubin = unpack(entry)
         with primary:
             result = lib.cuModuleLoadData(slot, ffi.from_buffer(cubin + b"\0"))
         if result == SUCCESS:
@@ -326,7 +326,7 @@ def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, option
         if result != SUCCESS:
             raise build.error(result, "cuLinkComplete", device)
         log = build.log
-        kept.put(pack(log.encode(), bytes(ffi.buffer(linked[0], length[0]))), *key)
+        store.put(pack(log.encode(), bytes(ffi.buffer(linked[0], length[0]))), *key)
         result = lib.cuModuleLoadData(slot, linked[0])
     if result != SUCCESS:
         raise build.error(result, "cuModuleLoadData", device)

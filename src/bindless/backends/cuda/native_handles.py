@@ -124,9 +124,9 @@ def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) 
             f"{handle!r} is not the primary context of {devices[0]!r}, and this package works in primary contexts, as "
             "CUDA's runtime and the libraries over it do: give what cuDevicePrimaryCtxRetain gives"
         )
-    made = Context(devices)
-    made.retained = owned
-    return made
+    context = Context(devices)
+    context.retained = owned
+    return context
 
 
 # ---------------------------------------------------------------------- queues
@@ -157,8 +157,8 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
         check(lib.cuStreamIsCapturing(native, capturing), "cuStreamIsCapturing", repr(handle))
         if capturing[0] != lib.CU_STREAM_CAPTURE_STATUS_NONE:
             raise _invalid(f"{handle!r} captures a graph: a queue would end the capture; make the queue after its end")
-    made = Queue.around(context, device, AdoptedStream(primary, native, owned))
-    return AdoptedQueue(NativeQueue(made), in_order=True)
+    queue = Queue.around(context, device, AdoptedStream(primary, native, owned))
+    return AdoptedQueue(NativeQueue(queue), in_order=True)
 
 
 # ---------------------------------------------------------------------- events
@@ -257,8 +257,8 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
 def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
     """The driver's description of an allocation; ``free`` releases an owned one."""
     address, primary = int(handle), context.primary(None)
-    found = pointer_info(context, address)
-    if found.kind is UsmKind.unknown:
+    record = pointer_info(context, address)
+    if record.kind is UsmKind.unknown:
         raise _invalid(
             f"{address:#x} is no memory that {primary.device!r} has: it is what cuMemAlloc, cuMemAllocManaged or "
             "cuMemHostAlloc gave"
@@ -270,5 +270,5 @@ def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> Pointer
     if home not in (0, primary.address):
         raise _invalid(f"{address:#x} is memory of the CUcontext at {home:#x}, not of that of {primary.device!r}")
     if owned:
-        context.allocations[address] = Allocation(found.kind, primary, address, found.size)
-    return found
+        context.allocations[address] = Allocation(record.kind, primary, address, record.size)
+    return record

@@ -7,9 +7,9 @@ a device are created with the first copy that uses them, and kept.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
@@ -47,7 +47,7 @@ _GRANULARITY = 64 << 10
 # Copies without a shape are split into rows, the longest ones of these sizes without a rest. The driver copies a rest.
 _LINES = tuple(1 << power for power in range(16, 11, -1))
 
-_making = threading.RLock()
+_making = Lock()
 
 
 def staging_bytes() -> int:
@@ -103,14 +103,14 @@ class Staging:
 
 def staging_of(primary: PrimaryContext) -> Staging:
     """The staging buffers of a primary context, created on first use; the context is current."""
-    found: Staging | None = primary.staging
-    if found is None:
+    staging: Staging | None = primary.staging
+    if staging is None:
         with _making:
-            found = primary.staging
-            if found is None:
-                made = Staging(primary)
-                found = primary.staging = primary.staging or made  # a finalizer may have made one meanwhile
-    return found
+            staging = primary.staging
+            if staging is None:
+                fresh = Staging(primary)
+                staging = primary.staging = primary.staging or fresh  # a finalizer may have made one meanwhile
+    return staging
 
 
 def is_ordinary(address: int) -> bool:
@@ -122,9 +122,9 @@ def is_ordinary(address: int) -> bool:
 def _is_of_device(address: int) -> bool:
     """Whether it is device memory, and not shared with the host."""
     kind, managed = ffi.new("unsigned int *"), ffi.new("unsigned int *")
-    known = lib.cuPointerGetAttribute(kind, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == SUCCESS
+    success = lib.cuPointerGetAttribute(kind, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == SUCCESS
     shared = lib.cuPointerGetAttribute(managed, lib.CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == SUCCESS and managed[0]
-    return bool(known and kind[0] == lib.CU_MEMORYTYPE_DEVICE and not shared)
+    return bool(success and kind[0] == lib.CU_MEMORYTYPE_DEVICE and not shared)
 
 
 def staged_job(

@@ -50,7 +50,7 @@ class Stream(RecordingStream[Event]):
             handle = slot[0]
         self.handle = handle
         self._lane = ffi.new("bindless_lane_t *", (context.handle, handle))
-        self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self._lane))
+        self.wait_for, self.driver_stream = _WAIT, int(ffi.cast("uintptr_t", self._lane))
         self._order = ffi.new("bindless_order_t *", (context.handle, handle))
         self.order = int(ffi.cast("uintptr_t", self._order))
         self.order_after, self.order_before = _ORDER_AFTER, _ORDER_BEFORE
@@ -191,8 +191,8 @@ class AdoptedStream(Stream):
         self._owned = owned
         self.submitted = 1  # The work that the stream holds already.
         self.recorder = ffi.new("bindless_recorder_t *", (context.take_markers(), handle))
-        self.wait_for, self.asked = _RECORDER_WAIT, int(ffi.cast("uintptr_t", self.recorder))
-        self.made = int(ffi.cast("uintptr_t", ffi.addressof(self.recorder, "last")))
+        self.wait_for, self.driver_stream = _RECORDER_WAIT, int(ffi.cast("uintptr_t", self.recorder))
+        self.last_event = int(ffi.cast("uintptr_t", ffi.addressof(self.recorder, "last")))
         self.query, self.let_go = _MARKER_WAIT, _MARKER_RELEASE
 
     def after(self) -> Event:

@@ -15,7 +15,7 @@ from ...model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import UsmKind
 from .context import Context
 from .image_functions import build
-from .image_memory import ImageStorage
+from .image_storage import ImageStorage
 from .kernel import Kernel, Shape
 from .launch import Launch, packed_launch
 from .memory import pointer_info
@@ -106,20 +106,20 @@ def _access(name: str, geometry: str, first: str, row: int, blob: int) -> str:
     """A load from the side ``from`` or a store to the side ``to``, of one row."""
     kind, registers = _MOVED[blob]
     base = row * 4
-    moved = "{" + registers.format(*range(base, base + 4)) + "}"
+    operands = "{" + registers.format(*range(base, base + 4)) + "}"
     reads = name == "from"
     if geometry == _LINEAR:
         where = f"""    cvt.u64.u32 %wide, %y{row};
     mad.lo.u64 %near, %wide, %pitch, %{name};
 """
-        moved = moved if kind.startswith("v") else moved.strip("{}")
-        order = f"ld.global.{kind} {moved}, [%near]" if reads else f"st.global.{kind} [%near], {moved}"
+        operands = operands if kind.startswith("v") else operands.strip("{}")
+        order = f"ld.global.{kind} {operands}, [%near]" if reads else f"st.global.{kind} [%near], {operands}"
         return f"{where}    @%here{row} {order};\n"
     at = _COORDINATES[geometry].format(x=f"%{first}x", y="%a", z=f"%{first}z")
     where = f"    add.u32 %a, %{first}y, %y{row};\n"
-    order = f"suld.b.{geometry}.{kind}.zero {moved}, [%{name}, {{{at}}}]"
+    order = f"suld.b.{geometry}.{kind}.zero {operands}, [%{name}, {{{at}}}]"
     if not reads:
-        order = f"sust.b.{geometry}.{kind}.zero [%{name}, {{{at}}}], {moved}"
+        order = f"sust.b.{geometry}.{kind}.zero [%{name}, {{{at}}}], {operands}"
     return f"{where}    @%here{row} {order};\n"
 
 
@@ -166,19 +166,21 @@ def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Ker
     def make() -> Kernel:
         return build(queue, Code("bindless_copy", source_of(source, target, blob, rows), {}))
 
-    return queue.primary.library.create(key, make)
+    kernel = queue.primary.library.create(key, make)
+    assert isinstance(kernel, Kernel)
+    return kernel
 
 
 def _surface(context: Context, storage: ImageStorage, handle: int) -> int:
     """The surface of an array for copies, created once; 0 if the driver refuses."""
     number = context.copied.get(handle)
     if number is None:
-        made: int = lib.bindless_surface_create(storage.primary.handle, handle)
-        if not made:
+        surface: int = lib.bindless_surface_create(storage.primary.handle, handle)
+        if not surface:
             return 0
-        number = context.copied.setdefault(handle, made)
-        if number != made:  # another thread was first
-            lib.bindless_image_destroy(storage.primary.handle, made, False)
+        number = context.copied.setdefault(handle, surface)
+        if number != surface:  # another thread was first
+            lib.bindless_image_destroy(storage.primary.handle, surface, False)
     return number
 
 
@@ -187,8 +189,8 @@ def _is_near(queue: Queue, address: int) -> bool:
     own = queue.context.allocations.get(address)
     if own is not None:
         return own.kind is UsmKind.device and own.primary is queue.primary
-    found = pointer_info(queue.context, address)
-    return found.kind is UsmKind.device and found.device is queue.device
+    record = pointer_info(queue.context, address)
+    return record.kind is UsmKind.device and record.device is queue.device
 
 
 def _shape(width: int, height: int, depth: int, rows: int) -> Shape:
@@ -268,7 +270,7 @@ def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:
     """The kernel of a copy and its launch; cached for later copies."""
     _, source, target, blob, row, height, depth = key
     rows = _ROWS if height > 1 else 1
-    made = _kernel(queue, source, target, blob, rows), _shape(row // blob, height, depth, rows)
+    plan = _kernel(queue, source, target, blob, rows), _shape(row // blob, height, depth, rows)
     if len(_plans) >= _MOST_PLANS:
         _plans.clear()
-    return _plans.setdefault(key, made)
+    return _plans.setdefault(key, plan)

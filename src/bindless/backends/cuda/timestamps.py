@@ -6,9 +6,9 @@ events, for eight seconds; so a base event with a known host time is replaced wh
 
 from __future__ import annotations
 
-import threading
 import time
 
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from .device import PrimaryContext
@@ -67,7 +67,7 @@ class _Timekeeper:
 
     def __init__(self, context: PrimaryContext) -> None:
         self.context = context
-        self.lock = threading.RLock()
+        self.lock = Lock()
         slot = ffi.new("CUstream *")
         check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self.stream = slot[0]
@@ -96,7 +96,7 @@ class _Timekeeper:
 
 
 _keepers: dict[int, _Timekeeper] = {}
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def clock_of(context: PrimaryContext) -> Clock:

@@ -32,11 +32,11 @@ _ACCESS = {
 
 def _properties(device: Device) -> CData:
     """CUmemAllocationProp of memory of a device."""
-    found = ffi.new("CUmemAllocationProp *")
-    found.type = lib.CU_MEM_ALLOCATION_TYPE_PINNED
-    found.location.type = lib.CU_MEM_LOCATION_TYPE_DEVICE
-    found.location.id = device.handle
-    return found
+    properties = ffi.new("CUmemAllocationProp *")
+    properties.type = lib.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = lib.CU_MEM_LOCATION_TYPE_DEVICE
+    properties.location.id = device.handle
+    return properties
 
 
 def virtual_page_size(context: Context, device: Device, nbytes: int) -> int:

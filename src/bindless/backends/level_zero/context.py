@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
@@ -20,7 +20,7 @@ from .event_pool import EventPool
 from .fork_guard import in_fork, refuse_in_fork
 
 if TYPE_CHECKING:
-    from .image_memory import ImageStorage, View
+    from .image_objects import ImageStorage, View
     from .kernel import Kernel
 
 __all__ = ["Allocation", "Context", "NativeContext"]
@@ -82,15 +82,15 @@ class NativeContext:
         """
         refuse_in_fork()
         with _lock:
-            found = _defaults.get(owner)
-            if found is None:
+            context = _defaults.get(owner)
+            if context is None:
                 handle = _default_of(owner)
                 if handle == ffi.NULL:
-                    found = NativeContext(owner, _create(owner), True)
+                    context = NativeContext(owner, _create(owner), True)
                 else:
-                    found = _defaults[owner] = NativeContext(owner, handle, False)
-            found._users += 1
-            return found
+                    context = _defaults[owner] = NativeContext(owner, handle, False)
+            context._users += 1
+            return context
 
     @staticmethod
     def adopt(owner: Driver, handle: CData, owned: bool) -> NativeContext:
@@ -108,9 +108,9 @@ class NativeContext:
                 "ownership='transfer' of the driver's default context: the driver owns it; give ownership='keep'",
                 backend="level_zero",
             )
-        made = NativeContext(owner, handle, owned)
-        made._users = 1
-        return made
+        context = NativeContext(owner, handle, owned)
+        context._users = 1
+        return context
 
     def leave(self) -> None:
         """End one use; the last use destroys the objects of the context."""
@@ -128,7 +128,7 @@ class NativeContext:
             release(lib.zeContextDestroy(self.handle), "zeContextDestroy")
 
 
-_lock = threading.RLock()  # A garbage collection while the lock is held may close another context.
+_lock = Lock()  # A garbage collection while the lock is held may close another context.
 _defaults: dict[Driver, NativeContext] = {}
 
 

@@ -18,7 +18,8 @@ from .context import Context
 from .errors import SUCCESS, fail
 from .event import Event
 from .image_format import image_desc
-from .image_memory import ImageStorage, storage_of
+from .image_memory import storage_of
+from .image_objects import ImageStorage
 from .prepared_command import address_of, prepared
 from .queue import Queue
 
@@ -137,8 +138,8 @@ def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> C
     key = (other.channel_type, other.num_channels)
     if key == (own.channel_type, own.num_channels):
         return storage.handle
-    found = storage.views.get(key)
-    if found is None:
+    view = storage.views.get(key)
+    if view is None:
         desc = ImageDescriptor(
             own.width,
             own.height,
@@ -156,8 +157,8 @@ def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> C
         result = create(context.handle, storage.device.handle, image_desc(desc), storage.handle, slot)
         if result != SUCCESS:
             fail(result, "zeImageViewCreateExt", f"{own} as {desc}", Errc.runtime)
-        found = storage.views[key] = slot[0]
-    return found
+        view = storage.views[key] = slot[0]
+    return view
 
 
 def _between_images(context: Context, src: ImageMemory, dst: ImageMemory, extent: Extent) -> _Plan:

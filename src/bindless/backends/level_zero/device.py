@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import threading
 
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType
@@ -56,7 +56,7 @@ class Device:
         self.parent = parent
         self.properties = driver.get_properties("ze_device_properties_t", "zeDeviceGetProperties", handle)
         self.name = ffi.string(self.properties.name).decode("utf-8", "replace")
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._parts: tuple[Device, ...] | None = None
 
     # ------------------------------------------------------------------ properties
@@ -92,11 +92,11 @@ class Device:
     @functools.cached_property
     def image(self) -> CData:
         """ze_device_image_properties_t; zeros if the driver has no images."""
-        found = driver.make_struct("ze_device_image_properties_t")
-        result = lib.zeDeviceGetImageProperties(self.handle, found)
+        properties = driver.make_struct("ze_device_image_properties_t")
+        result = lib.zeDeviceGetImageProperties(self.handle, properties)
         if result != lib.ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
             check(result, "zeDeviceGetImageProperties")
-        return found
+        return properties
 
     @functools.cached_property
     def pitched(self) -> CData:
@@ -113,7 +113,7 @@ class Device:
             lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
             lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY,
         )
-        found = driver.get_all(
+        groups = driver.get_all(
             "ze_command_queue_group_properties_t", "zeDeviceGetCommandQueueGroupProperties", self.handle
         )
         return tuple(
@@ -124,7 +124,7 @@ class Device:
                 int(group.numQueues),
                 int(group.maxMemoryFillPatternSize),
             )
-            for ordinal, group in enumerate(found)
+            for ordinal, group in enumerate(groups)
             if group.numQueues
         )
 
@@ -159,8 +159,8 @@ class Device:
     @property
     def compute_units(self) -> int:
         """Execution units."""
-        found = self.properties
-        return int(found.numSlices * found.numSubslicesPerSlice * found.numEUsPerSubslice)
+        properties = self.properties
+        return int(properties.numSlices * properties.numSubslicesPerSlice * properties.numEUsPerSubslice)
 
     @property
     def memory_size(self) -> int:
@@ -170,10 +170,10 @@ class Device:
     @functools.cached_property
     def tick(self) -> float:
         """Nanoseconds of a tick of the device's clock."""
-        asked = driver.make_struct("ze_device_properties_t")
-        asked.stype = lib.ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
-        check(lib.zeDeviceGetProperties(self.handle, asked), "zeDeviceGetProperties")
-        resolution = int(asked.timerResolution)
+        properties = driver.make_struct("ze_device_properties_t")
+        properties.stype = lib.ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
+        check(lib.zeDeviceGetProperties(self.handle, properties), "zeDeviceGetProperties")
+        resolution = int(properties.timerResolution)
         if resolution >= _LEAST_FREQUENCY:
             return 1e9 / resolution
         return float(int(self.properties.timerResolution) or 1)
@@ -196,11 +196,11 @@ class Device:
     @functools.cached_property
     def pci_address(self) -> str:
         """domain:bus:device.function, or "" for a device without a PCI address."""
-        found = driver.make_struct("ze_pci_ext_properties_t")
+        properties = driver.make_struct("ze_pci_ext_properties_t")
         ask = self.driver.function("zeDevicePciGetPropertiesExt")
-        if ask is None or ask(self.handle, found) != SUCCESS:
+        if ask is None or ask(self.handle, properties) != SUCCESS:
             return ""
-        place = found.address
+        place = properties.address
         return f"{place.domain:04x}:{place.bus:02x}:{place.device:02x}.{place.function:x}"
 
     # ------------------------------------------------------------------ parts
@@ -209,10 +209,10 @@ class Device:
         """Its sub-devices, the same objects each time."""
         with self._lock:
             if self._parts is None:
-                found = driver.get_all("ze_device_handle_t", "zeDeviceGetSubDevices", self.handle)
-                made = tuple(Device(self.driver, handle, self.index, self) for handle in found)
+                handles = driver.get_all("ze_device_handle_t", "zeDeviceGetSubDevices", self.handle)
+                parts = tuple(Device(self.driver, handle, self.index, self) for handle in handles)
                 if self._parts is None:  # else a finalizer has asked meanwhile
-                    self._parts = made
+                    self._parts = parts
             return self._parts
 
     def __repr__(self) -> str:
@@ -252,7 +252,7 @@ def all_drivers() -> tuple[Driver, ...]:
 
 
 @functools.cache
-def _found() -> tuple[tuple[PlatformRecord, ...], tuple[DeviceRecord, ...]]:
+def _discover() -> tuple[tuple[PlatformRecord, ...], tuple[DeviceRecord, ...]]:
     platforms: list[PlatformRecord] = []
     records: list[DeviceRecord] = []
     for owner in all_drivers():
@@ -270,7 +270,7 @@ def _found() -> tuple[tuple[PlatformRecord, ...], tuple[DeviceRecord, ...]]:
 
 def platforms() -> tuple[PlatformRecord, ...]:
     """The drivers."""
-    return _found()[0]
+    return _discover()[0]
 
 
 def devices() -> tuple[DeviceRecord, ...]:
@@ -281,12 +281,12 @@ def devices() -> tuple[DeviceRecord, ...]:
     PlatformError
         no loader, or no driver behind it.
     """
-    return _found()[1]
+    return _discover()[1]
 
 
 @functools.cache
 def sub_devices(device: Device) -> tuple[DeviceRecord, ...]:
     """The sub-devices of a device."""
-    record = _record(device, next(found.platform for found in devices() if found.index == device.index))
-    known = next((found for found in devices() if found.native is device), record)
-    return tuple(_record(part, known.platform, known) for part in device.parts())
+    record = _record(device, next(other.platform for other in devices() if other.index == device.index))
+    whole = next((other for other in devices() if other.native is device), record)
+    return tuple(_record(part, whole.platform, whole) for part in device.parts())

@@ -64,34 +64,34 @@ _MODULES = {
 
 def aspects(device: Device) -> frozenset[Aspect]:
     """The aspects that a device supports."""
-    found = {_OF_TYPE[device.type]}
+    result = {_OF_TYPE[device.type]}
     access = device.memory_access
-    found.update(aspect for aspect, (name, flags) in _MEMORY.items() if getattr(access, name) & flags == flags)
-    found.update(aspect for aspect, flag in _MODULES.items() if device.module.flags & flag)
+    result.update(aspect for aspect, (name, flags) in _MEMORY.items() if getattr(access, name) & flags == flags)
+    result.update(aspect for aspect, flag in _MODULES.items() if device.module.flags & flag)
     if device.module.spirvVersionSupported:
-        found.add(Aspect.online_compiler)
+        result.add(Aspect.online_compiler)
         if LINKER in device.driver.extensions:
-            found.add(Aspect.online_linker)
+            result.add(Aspect.online_linker)
     if device.properties.kernelTimestampValidBits:
-        found.add(Aspect.queue_profiling)
+        result.add(Aspect.queue_profiling)
     if device.type is DeviceType.cpu:
-        found.add(Aspect.host_debuggable)
+        result.add(Aspect.host_debuggable)
     if device.image.maxImageDims2D:
-        found.add(Aspect.image)
+        result.add(Aspect.image)
         if device.has_bindless_images:
-            found.update(_images(device))
-    return frozenset(found) | external_memory.aspects(device)
+            result.update(_images(device))
+    return frozenset(result) | external_memory.aspects(device)
 
 
 def _images(device: Device) -> set[Aspect]:
-    found = set(IMAGES)
+    result = set(IMAGES)
     if device.image.maxImageArraySlices:
-        found.add(Aspect.ext_oneapi_image_array)
+        result.add(Aspect.ext_oneapi_image_array)
     if device.pitched.maxImageLinearWidth and device.driver.function("zeMemGetPitchFor2dImage") is not None:
-        found.update(LINEAR_IMAGES)
+        result.update(LINEAR_IMAGES)
         if device.memory_access.sharedSingleDeviceAllocCapabilities & _RW:
-            found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
-    return found
+            result.add(Aspect.ext_oneapi_bindless_images_shared_usm)
+    return result
 
 
 # ---------------------------------------------------------------------- information
@@ -114,22 +114,22 @@ def _fp_config(flags: int) -> tuple[fp_config, ...]:
 
 def _work_item_sizes(device: Device) -> tuple[int, int, int]:
     """The largest work-group sizes in SYCL's order: the last dimension varies fastest and is the device's x."""
-    found = device.compute
-    return int(found.maxGroupSizeZ), int(found.maxGroupSizeY), int(found.maxGroupSizeX)
+    limits = device.compute
+    return int(limits.maxGroupSizeZ), int(limits.maxGroupSizeY), int(limits.maxGroupSizeX)
 
 
 def _sub_group_sizes(device: Device) -> tuple[int, ...]:
-    found = device.compute
-    return tuple(int(found.subGroupSizes[place]) for place in range(found.numSubGroupSizes)) or (1,)
+    limits = device.compute
+    return tuple(int(limits.subGroupSizes[place]) for place in range(limits.numSubGroupSizes)) or (1,)
 
 
 def _cache_line(device: Device) -> int:
     """Bytes of a cache line; the value of all known devices if the driver does not report it."""
     if "ZE_extension_device_cache_line_size" in device.driver.extensions and device.caches:
-        told = driver.make_struct("ze_device_cache_line_size_ext_t")
-        asked = driver.make_struct("ze_device_cache_properties_t", told)
-        if lib.zeDeviceGetCacheProperties(device.handle, ffi.new("uint32_t *", 1), asked) == SUCCESS:
-            return int(told.cacheLineSize) or 64
+        line = driver.make_struct("ze_device_cache_line_size_ext_t")
+        cache = driver.make_struct("ze_device_cache_properties_t", line)
+        if lib.zeDeviceGetCacheProperties(device.handle, ffi.new("uint32_t *", 1), cache) == SUCCESS:
+            return int(line.cacheLineSize) or 64
     return 64
 
 
@@ -138,8 +138,8 @@ def _vector_width(device: Device, name: str) -> int:
     ask = device.driver.function("zeDeviceGetVectorWidthPropertiesExt")
     if ask is None or "ZE_extension_device_vector_width" not in " ".join(device.driver.extensions):
         return 1
-    told, count = driver.make_struct("ze_device_vector_width_properties_ext_t"), ffi.new("uint32_t *", 1)
-    return int(getattr(told, name)) if ask(device.handle, count, told) == SUCCESS and count[0] else 1
+    widths, count = driver.make_struct("ze_device_vector_width_properties_ext_t"), ffi.new("uint32_t *", 1)
+    return int(getattr(widths, name)) if ask(device.handle, count, widths) == SUCCESS and count[0] else 1
 
 
 def _vector_widths() -> dict[str, Callable[[Device], object]]:

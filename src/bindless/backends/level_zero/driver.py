@@ -83,8 +83,8 @@ class Driver:
         number = int(properties.driverVersion)
         self.version = f"{number >> 24}.{number >> 16 & 0xFF}.{number & 0xFFFF}"
         self.uuid = bytes(ffi.buffer(ffi.addressof(properties, "uuid")))
-        found = driver.get_all("ze_driver_extension_properties_t", "zeDriverGetExtensionProperties", handle)
-        self.extensions = {ffi.string(item.name).decode("utf-8", "replace"): int(item.version) for item in found}
+        extensions = driver.get_all("ze_driver_extension_properties_t", "zeDriverGetExtensionProperties", handle)
+        self.extensions = {ffi.string(item.name).decode("utf-8", "replace"): int(item.version) for item in extensions}
         self.keeps_order = self.api >= _IN_ORDER_SINCE and not _layer_refuses_order()
         self._functions: dict[str, Function | None] = {}
 
@@ -107,15 +107,15 @@ class Driver:
         FeatureNotSupportedError
             the loader and the driver both lack it.
         """
-        found = self.function(name)
-        if found is None:
+        function = self.function(name)
+        if function is None:
             loader = ".".join(map(str, driver.version())) or "of unknown version"
             raise FeatureNotSupportedError(
                 f"{name} came with Level Zero {since}: the driver is of {self.api[0]}.{self.api[1]} and does not have "
                 f"it, nor does the loader, {loader}. A newer driver is needed",
                 backend="level_zero",
             )
-        return found
+        return function
 
     def ask(self, name: str, handle: CData, kind: str) -> CData:
         """The value that a function returns for a handle through its second parameter; None without such a function.
@@ -175,12 +175,12 @@ class Driver:
         ``zeMemGetAllocProperties`` does not report the context if a driver answers for memory of every context of the
         process.
         """
-        slot, found = ffi.new("void **"), ffi.new("ze_context_handle_t *")
+        slot, context = ffi.new("void **"), ffi.new("ze_context_handle_t *")
         name = b"bindlessGetMemoryContext"
         if lib.zeDriverGetExtensionFunctionAddress(self.handle, name, slot) != SUCCESS or slot[0] == ffi.NULL:
             return None
         ask = ffi.cast("ze_result_t (*)(void const *, ze_context_handle_t *)", slot[0])
-        return found[0] if ask(pointer, found) == SUCCESS and found[0] != ffi.NULL else None
+        return context[0] if ask(pointer, context) == SUCCESS and context[0] != ffi.NULL else None
 
     def last_error(self) -> str:
         """The driver's message for the last failure of this thread; often empty."""
@@ -223,13 +223,13 @@ def drivers() -> list[Driver]:
     """
     handles = _handles()
     unusable_after_fork()
-    found: list[Driver] = []
+    result: list[Driver] = []
     failure: Error | None = None
     for handle in handles:
         try:
-            found.append(Driver(len(found), handle))
+            result.append(Driver(len(result), handle))
         except Error as error:  # Another driver may succeed.
             failure = failure or error
-    if failure is not None and not found:
+    if failure is not None and not result:
         raise failure
-    return found
+    return result

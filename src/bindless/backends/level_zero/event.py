@@ -106,9 +106,9 @@ class TimedEvent(Event):
 
     def _ticks(self, native: NativeEvent) -> tuple[int, int]:
         """Start and end of the part that signals an event, in host time."""
-        found = ffi.new("ze_kernel_timestamp_result_t *")
-        check(lib.zeEventQueryKernelTimestamp(native.handle, found), "zeEventQueryKernelTimestamp")
-        ticks = getattr(found, "global")
+        result = ffi.new("ze_kernel_timestamp_result_t *")
+        check(lib.zeEventQueryKernelTimestamp(native.handle, result), "zeEventQueryKernelTimestamp")
+        ticks = getattr(result, "global")
         return self._clock.time_of(int(ticks.kernelStart)), self._clock.time_of(int(ticks.kernelEnd))
 
     def release(self) -> None:

@@ -35,8 +35,8 @@ class EventPool:
     def handles(self, unused: bool = False) -> list[CData]:
         """The ze_event_handle_t of each event, or of those that no command uses."""
         most = lib.bindless_pool_count(self.native, unused, 0, ffi.NULL)
-        found = ffi.new("ze_event_handle_t[]", most)
-        return list(found[0 : min(most, lib.bindless_pool_count(self.native, unused, most, found))])
+        events = ffi.new("ze_event_handle_t[]", most)
+        return list(events[0 : min(most, lib.bindless_pool_count(self.native, unused, most, events))])
 
     def owns(self, handle: CData) -> bool:
         """Whether an event belongs to this pool."""

@@ -30,7 +30,8 @@ from .errors import SUCCESS, check, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, require_format
-from .image_memory import ImageStorage, bindless_desc, exceeded, free_image, make_resident, require_bindless
+from .image_memory import bindless_desc, exceeded, free_image, make_resident, require_bindless
+from .image_objects import ImageStorage
 from .queue import Queue
 from .stream import nothing
 
@@ -74,21 +75,21 @@ _SEMAPHORE_FLAGS = {
 
 def _import_flags(device: Device) -> tuple[int, int]:
     """The handle types that the device accepts for allocations and for images."""
-    found = driver.make_struct("ze_device_external_memory_properties_t")
-    if lib.zeDeviceGetExternalMemoryProperties(device.handle, found) != SUCCESS:
+    properties = driver.make_struct("ze_device_external_memory_properties_t")
+    if lib.zeDeviceGetExternalMemoryProperties(device.handle, properties) != SUCCESS:
         return 0, 0
-    return int(found.memoryAllocationImportTypes), int(found.imageImportTypes)
+    return int(properties.memoryAllocationImportTypes), int(properties.imageImportTypes)
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
     """The aspects of the imports that the driver reports for the device."""
-    found = set()
+    result = set()
     memory, image = _import_flags(device)
     if any(flag & memory & image for flag in _MEMORY_FLAGS.values()):
-        found.add(Aspect.ext_oneapi_external_memory_import)
+        result.add(Aspect.ext_oneapi_external_memory_import)
     if _EXTENSION in device.driver.extensions and device.driver.function("zeDeviceImportExternalSemaphoreExt"):
-        found.add(Aspect.ext_oneapi_external_semaphore_import)
-    return frozenset(found)
+        result.add(Aspect.ext_oneapi_external_semaphore_import)
+    return frozenset(result)
 
 
 def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
@@ -126,9 +127,9 @@ class ExternalMemory(KeptResource):
         if isinstance(resource, ResourceFd):
             number = resource.file_descriptor
             return driver.make_struct("ze_external_memory_import_fd_t", flags=self.flags, fd=number)
-        made = driver.make_struct("ze_external_memory_import_win32_handle_t", flags=self.flags)
-        self.text = fill_win32(ffi, made, resource)
-        return made
+        struct = driver.make_struct("ze_external_memory_import_win32_handle_t", flags=self.flags)
+        self.text = fill_win32(ffi, struct, resource)
+        return struct
 
 
 class Semaphore:
@@ -221,11 +222,11 @@ def import_semaphore(context: Context, device: Device, desc: ExternalSemaphoreDe
     bring = place.driver.require("zeDeviceImportExternalSemaphoreExt", _SINCE)
     resource, text = desc.resource, None
     if isinstance(resource, ResourceFd):
-        given = driver.make_struct("ze_external_semaphore_fd_ext_desc_t", fd=resource.file_descriptor)
+        handle = driver.make_struct("ze_external_semaphore_fd_ext_desc_t", fd=resource.file_descriptor)
     else:
-        given = driver.make_struct("ze_external_semaphore_win32_ext_desc_t")
-        text = fill_win32(ffi, given, resource)
-    native = driver.make_struct("ze_external_semaphore_ext_desc_t", given, flags=_SEMAPHORE_FLAGS[desc.handle_type])
+        handle = driver.make_struct("ze_external_semaphore_win32_ext_desc_t")
+        text = fill_win32(ffi, handle, resource)
+    native = driver.make_struct("ze_external_semaphore_ext_desc_t", handle, flags=_SEMAPHORE_FLAGS[desc.handle_type])
     slot = ffi.new("ze_external_semaphore_ext_handle_t *")
     result = bring(place.handle, native, slot)
     del text

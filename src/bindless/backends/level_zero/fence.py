@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
@@ -38,14 +37,14 @@ class Fence:
         self.handle: CData = None
         self._lists = stream.lists
         self._pending = False  # Whether work that signals the fence may be unfinished.
-        self._lock = threading.Lock()
+        self._lock = Lock()
         desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=stream.lists.ordinal)
         own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
         check(lib.zeCommandListCreate(queue.context.handle, queue.device.handle, desc, own), "zeCommandListCreate")
         try:
             check(lib.zeCommandListClose(own[0]), "zeCommandListClose")
-            made = lib.zeFenceCreate(stream.lists.handle, driver.make_struct("ze_fence_desc_t"), fence)
-            check(made, "zeFenceCreate")
+            result = lib.zeFenceCreate(stream.lists.handle, driver.make_struct("ze_fence_desc_t"), fence)
+            check(result, "zeFenceCreate")
         except BaseException:
             lib.zeCommandListDestroy(own[0])
             raise

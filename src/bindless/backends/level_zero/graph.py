@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
@@ -37,7 +37,7 @@ class Graph:
     def __init__(self, places: CData) -> None:
         self.places = places
         self.last: Event | None = None
-        self.lock = threading.RLock()
+        self.lock = Lock()
 
 
 def _append_function(queue: Queue) -> CData:

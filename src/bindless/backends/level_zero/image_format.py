@@ -105,12 +105,12 @@ def image_desc(desc: ImageDescriptor, next: CData = None) -> CData:
     FeatureNotSupportedError
         Level Zero has no images of this type.
     """
-    made = driver.make_struct("ze_image_desc_t", next)
-    chain = made.pNext
-    made[0] = format_desc(desc.type, desc.dimensions, desc.channel_type, desc.num_channels)[0]
-    made.pNext = chain
-    made.width, made.height, made.depth, made.arraylevels = sizes_of(desc)
-    return made
+    result = driver.make_struct("ze_image_desc_t", next)
+    chain = result.pNext
+    result[0] = format_desc(desc.type, desc.dimensions, desc.channel_type, desc.num_channels)[0]
+    result.pNext = chain
+    result.width, result.height, result.depth, result.arraylevels = sizes_of(desc)
+    return result
 
 
 @functools.cache
@@ -120,13 +120,13 @@ def supports_format(device: Device, channel_type: ImageChannelType, num_channels
         return True
     if num_channels != 3:
         return False
-    asked = image_desc(ImageDescriptor(4, 4, num_channels=num_channels, channel_type=channel_type))
-    told = None
+    image = image_desc(ImageDescriptor(4, 4, num_channels=num_channels, channel_type=channel_type))
+    support = None
     if "ZE_extension_image_format_support" in device.driver.extensions:
-        told = driver.make_struct("ze_image_format_support_ext_properties_t")
-    found = driver.make_struct("ze_image_properties_t", told)
-    result: int = lib.zeImageGetProperties(device.handle, asked, found)
-    return result == SUCCESS and told is not None and bool(told.supported)
+        support = driver.make_struct("ze_image_format_support_ext_properties_t")
+    properties = driver.make_struct("ze_image_properties_t", support)
+    result: int = lib.zeImageGetProperties(device.handle, image, properties)
+    return result == SUCCESS and support is not None and bool(support.supported)
 
 
 def require_format(device: Device, desc: ImageDescriptor) -> None:

@@ -19,7 +19,8 @@ from .device import Device
 from .errors import SUCCESS, fail
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, require_format
-from .image_memory import View, bindless_desc, make_resident, require_bindless
+from .image_memory import bindless_desc, make_resident, require_bindless
+from .image_objects import View
 from .memory import pitch_of, pointer_info
 
 __all__ = [

@@ -23,9 +23,9 @@ lib, ffi = driver.lib, driver.ffi
 
 def _handle(data: bytes) -> CData:
     """ze_ipc_mem_handle_t *."""
-    found = ffi.new("ze_ipc_mem_handle_t *")
-    ffi.memmove(found, data, ffi.sizeof("ze_ipc_mem_handle_t"))
-    return found
+    handle = ffi.new("ze_ipc_mem_handle_t *")
+    ffi.memmove(handle, data, ffi.sizeof("ze_ipc_mem_handle_t"))
+    return handle
 
 
 def export_memory(context: Context, address: int) -> SharedMemory:
@@ -42,9 +42,9 @@ def export_memory(context: Context, address: int) -> SharedMemory:
     )
     number = ffi.new("uint64_t *")
     ask = context.driver.function("zeMemGetFileDescriptorFromIpcHandleExp")
-    told = ask is not None and ask(context.handle, handle[0], number) == SUCCESS
+    success = ask is not None and ask(context.handle, handle[0], number) == SUCCESS
     offset = address - int(ffi.cast("uintptr_t", base[0]))
-    return SharedMemory(bytes(ffi.buffer(handle)), offset, int(number[0]) if told else None)
+    return SharedMemory(bytes(ffi.buffer(handle)), offset, int(number[0]) if success else None)
 
 
 def end_export(context: Context, data: bytes) -> None:

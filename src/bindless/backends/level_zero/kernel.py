@@ -54,7 +54,7 @@ class Kernel(KernelBase[Shape]):
         module of the kernel, which the kernel keeps alive.
     native
         ze_kernel_handle_t.
-    known
+    state
         bindless_kernel_t: the kernel with its work-group, offset and arguments; C code sets them for each launch.
     name
         name of the kernel.
@@ -70,15 +70,17 @@ class Kernel(KernelBase[Shape]):
         whether its module destroys it.
     """
 
+    module: Module
+
     backend = "level_zero"
 
-    def __init__(self, module: Module, name: str, made: CData = None, owned: bool = True) -> None:
-        """Create a kernel, or adopt a ze_kernel_handle_t that was ``made`` elsewhere."""
+    def __init__(self, module: Module, name: str, native: CData = None, owned: bool = True) -> None:
+        """Create a kernel, or adopt an existing ze_kernel_handle_t, ``native``."""
         self.module = module
         self.name = name
         self.device: Device = module.device
         self.owned = owned
-        self.native = _create(module, name) if made is None else made
+        self.native = _create(module, name) if native is None else native
         try:
             check(
                 lib.zeKernelSetIndirectAccess(self.native, _INDIRECT), "zeKernelSetIndirectAccess", f"kernel {name!r}"
@@ -86,7 +88,7 @@ class Kernel(KernelBase[Shape]):
             self.properties = driver.get_properties("ze_kernel_properties_t", "zeKernelGetProperties", self.native)
             self.max_group = self._max_group()
         except BaseException:
-            if made is None:
+            if native is None:
                 lib.zeKernelDestroy(self.native)
             raise
         signature = module.signatures.get(name)
@@ -100,24 +102,24 @@ class Kernel(KernelBase[Shape]):
         self.has_objects = any(kind in _OPAQUE for kind in kinds)
         plain = [size if kind == "value" else 0 for kind, size in zip(kinds, sizes or (0,) * count)]
         offset = self.device.driver.address("zeKernelSetGlobalOffsetExp")
-        self.known = ffi.gc(lib.bindless_kernel_create(self.native, offset, len(plain), plain), _forget)
+        self.state = ffi.gc(lib.bindless_kernel_create(self.native, offset, len(plain), plain), _forget)
 
     def _max_group(self) -> int:
         """Work-items of the kernel's largest work-group."""
         most = int(self.device.compute.maxTotalGroupSize)
         if "ZE_extension_kernel_max_group_size_properties" not in self.device.driver.extensions:
             return most
-        told = driver.make_struct("ze_kernel_max_group_size_properties_ext_t")
-        driver.get_properties("ze_kernel_properties_t", "zeKernelGetProperties", self.native, next=told)
-        return int(told.maxGroupSize) or most
+        limit = driver.make_struct("ze_kernel_max_group_size_properties_ext_t")
+        driver.get_properties("ze_kernel_properties_t", "zeKernelGetProperties", self.native, next=limit)
+        return int(limit.maxGroupSize) or most
 
     # ------------------------------------------------------------------ signature
 
     @property
     def required(self) -> tuple[int, int, int] | None:
         """The kernel's required work-group size."""
-        found = self.properties
-        sizes = int(found.requiredGroupSizeX), int(found.requiredGroupSizeY), int(found.requiredGroupSizeZ)
+        own = self.properties
+        sizes = int(own.requiredGroupSizeX), int(own.requiredGroupSizeY), int(own.requiredGroupSizeZ)
         return sizes if any(sizes) else None
 
     def record(self) -> KernelRecord:
@@ -128,19 +130,19 @@ class Kernel(KernelBase[Shape]):
                 KernelArgument(index, parameter.name, parameter.kind, parameter.size)
                 for index, parameter in enumerate(self.parameters)
             )
-        found = self.properties
+        properties = self.properties
         return KernelRecord(
             name=self.name,
             arguments=arguments,
             max_work_group_size=self.max_group,
-            local_memory_size=int(found.localMemSize),
-            private_memory_size=int(found.privateMemSize),
+            local_memory_size=int(properties.localMemSize),
+            private_memory_size=int(properties.privateMemSize),
             required_work_group_size=self.required,
             properties={
-                "max_sub_group_size": int(found.maxSubgroupSize),
-                "compile_num_sub_groups": int(found.requiredNumSubGroups),
-                "compile_sub_group_size": int(found.requiredSubgroupSize),
-                "spill_memory_size": int(found.spillMemSize),
+                "max_sub_group_size": int(properties.maxSubgroupSize),
+                "compile_num_sub_groups": int(properties.requiredNumSubGroups),
+                "compile_sub_group_size": int(properties.requiredSubgroupSize),
+                "spill_memory_size": int(properties.spillMemSize),
             },
         )
 
@@ -182,12 +184,12 @@ class Kernel(KernelBase[Shape]):
                 f"{self.max_group} on {self.device.name}",
                 backend="level_zero",
             )
-        count, found = (x // a, y // b, z // c), self.device.compute
+        count, limits = (x // a, y // b, z // c), self.device.compute
         for dimension, sizes in enumerate(
             (
-                (a, found.maxGroupSizeX, count[0], found.maxGroupCountX),
-                (b, found.maxGroupSizeY, count[1], found.maxGroupCountY),
-                (c, found.maxGroupSizeZ, count[2], found.maxGroupCountZ),
+                (a, limits.maxGroupSizeX, count[0], limits.maxGroupCountX),
+                (b, limits.maxGroupSizeY, count[1], limits.maxGroupCountY),
+                (c, limits.maxGroupSizeZ, count[2], limits.maxGroupCountZ),
             )
         ):
             if sizes[0] > sizes[1] or sizes[2] > sizes[3]:
@@ -201,13 +203,12 @@ class Kernel(KernelBase[Shape]):
 
     def _suggest(self, global_size: tuple[int, ...]) -> tuple[int, ...]:
         """The required work-group, or the driver's suggestion if it divides the range, or the largest that does."""
-        sizes, found = (*global_size, 1, 1)[:3], self.properties
-        required = int(found.requiredGroupSizeX), int(found.requiredGroupSizeY), int(found.requiredGroupSizeZ)
-        if any(required):
+        sizes, required = (*global_size, 1, 1)[:3], self.required
+        if required is not None:
             return required[: len(global_size)]
         if max(sizes) < 2**32:
             group = ffi.new("uint32_t[3]")
-            lib.bindless_kernel_suggest_group(self.known, sizes, group)
+            lib.bindless_kernel_suggest_group(self.state, sizes, group)
             if group[0]:
                 return tuple(group)[: len(global_size)]
         first = _divisor(global_size[0], self.max_group)

@@ -80,7 +80,7 @@ class Launch:
                 self.places.append(first + start)
         self.described = ffi.new("bindless_launch_t[]", streams)
         for one in self.described:
-            one.kernel, one.way, one.groups, one.group, one.offset = kernel.known, way, groups, group, offset
+            one.kernel, one.way, one.groups, one.group, one.offset = kernel.state, way, groups, group, offset
             one.count, one.settings = len(starts), self._settings
 
     def __call__(self, own: CData, signal: CData, count: int, waits: CData) -> int:
@@ -153,6 +153,6 @@ def prepare_launch(
     if queue.profiling or kernel.has_objects:
         return None
     shape = kernel.shape(global_size, local_size)
-    made = Launch(kernel, shape.group, shape.count, arguments, streams=len(queue.ordered))
+    launch = Launch(kernel, shape.group, shape.count, arguments, streams=len(queue.ordered))
     sizes = tuple([0 if isinstance(value, int) else len(value) for value in arguments])
-    return prepare(queue, made, tuple(made.places), sizes)
+    return prepare(queue, launch, tuple(launch.places), sizes)

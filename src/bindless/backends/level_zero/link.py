@@ -59,10 +59,10 @@ def compile_module(
             backend="level_zero",
         )
     describe_module(source)  # A damaged module is refused here: it may crash a compiler.
-    made = Object(source, Constants(source, specialization), options)
-    native, said = build(context, place, module_desc(source, made.constants, options))
+    unit = Object(source, Constants(source, specialization), options)
+    native, said = build(context, place, module_desc(source, unit.constants, options))
     release(lib.zeModuleDestroy(native), "zeModuleDestroy")
-    return made, said
+    return unit, said
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:
@@ -95,13 +95,13 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], op
     )
     native, said = build(context, place, desc)
     signatures = {name: row for item in objects for name, row in describe_module(item.source).kernels.items()}
-    made = Module(context, place, native, signatures, said)
+    module = Module(context, place, native, signatures, said)
     try:
-        _require_whole(made)
+        _require_whole(module)
     except BaseException:
-        made.close()
+        module.close()
         raise
-    return made
+    return module
 
 
 def _require_whole(module: Module) -> None:

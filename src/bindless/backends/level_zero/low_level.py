@@ -94,12 +94,12 @@ def peer_properties(device: Device, peer: Device) -> PeerProperties:
     link = None
     if _LINK_EXTENSION in device.driver.extensions:
         link = driver.make_struct("ze_device_p2p_bandwidth_exp_properties_t")
-    found = driver.get_properties(
+    properties = driver.get_properties(
         "ze_device_p2p_properties_t", "zeDeviceGetP2PProperties", device.handle, peer.handle, next=link
     )
     can = (
-        bool(found.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS),
-        bool(found.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS),
+        bool(properties.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS),
+        bool(properties.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS),
     )
     if link is None:
         return PeerProperties(*can)
@@ -210,7 +210,7 @@ def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_m
     refuse_in_fork()
     group = _group(local_size)
     slot = ffi.new("uint32_t *")
-    result = lib.bindless_kernel_count_cooperative(kernel.known, group, slot)
+    result = lib.bindless_kernel_count_cooperative(kernel.state, group, slot)
     check(result, "zeKernelSuggestMaxCooperativeGroupCount", f"work-group {group} of kernel {kernel.name!r}")
     return int(slot[0])
 
@@ -242,7 +242,7 @@ def prefer_cache(kernel: Kernel, preference: str) -> None:
     refuse_in_fork()
     if kernel.module.native is None:
         raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="level_zero")
-    check(lib.bindless_kernel_prefer_cache(kernel.known, _CACHE[preference]), "zeKernelSetCacheConfig", preference)
+    check(lib.bindless_kernel_prefer_cache(kernel.state, _CACHE[preference]), "zeKernelSetCacheConfig", preference)
 
 
 # ---------------------------------------------------------------------- modules

@@ -128,9 +128,9 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
     """The allocation of an address. Memory of other libraries counts if it belongs to the same native context."""
     refuse_in_fork()
     pointer = ffi.cast("void *", address)
-    found, owner = driver.make_struct("ze_memory_allocation_properties_t"), ffi.new("ze_device_handle_t *")
-    result = lib.zeMemGetAllocProperties(context.handle, pointer, found, owner)
-    kind = _KINDS.get(found.type) if result == SUCCESS else None
+    properties, owner = driver.make_struct("ze_memory_allocation_properties_t"), ffi.new("ze_device_handle_t *")
+    result = lib.zeMemGetAllocProperties(context.handle, pointer, properties, owner)
+    kind = _KINDS.get(properties.type) if result == SUCCESS else None
     if kind is None:
         return PointerRecord(UsmKind.unknown)
     base, size = ffi.new("void **"), ffi.new("size_t *")

@@ -82,9 +82,9 @@ class Module:
         check(lib.zeModuleGetKernelNames(self.native, count, ffi.NULL), "zeModuleGetKernelNames")
         array = ffi.new("char const *[]", max(count[0], 1))
         check(lib.zeModuleGetKernelNames(self.native, count, array), "zeModuleGetKernelNames")
-        found = {ffi.string(array[place]).decode("utf-8", "replace") for place in range(count[0])}
+        names = {ffi.string(array[place]).decode("utf-8", "replace") for place in range(count[0])}
         # Intel's compiler lists an internal table among them.
-        return tuple(sorted(name for name in found if name != "Intel_Symbol_Table_Void_Program"))
+        return tuple(sorted(name for name in names if name != "Intel_Symbol_Table_Void_Program"))
 
     def close(self) -> None:
         """Destroy it and its kernels, which cannot be launched any more."""
@@ -140,8 +140,8 @@ def _require_constants(source: bytes, specialization: Mapping[int, bytes]) -> No
         )
     there = spirv.describe(source).constants or {}
     for number, value in specialization.items():
-        found = there.get(number)
-        if found is None or found.size != len(value):
+        constant = there.get(number)
+        if constant is None or constant.size != len(value):
             listed = ", ".join(f"{constant.number} of {constant.size} bytes" for constant in there.values()) or "none"
             raise BuildError(
                 f"specialization constant {number} of {len(value)} bytes: the module has {listed}", backend="level_zero"
@@ -220,10 +220,10 @@ def build(context: Context, device: Device, desc: CData) -> tuple[CData, str]:
 def build_error(context: Context, device: Device, result: int, call: str, said: str) -> Exception:
     """A BuildError with the log, or the exception of a failure that the module did not cause."""
     said = said or context.driver.last_error()
-    found = error(result, call, f"for {device.name}")
+    failure = error(result, call, f"for {device.name}")
     if result not in _BUILD_FAILURES:
-        return found
-    return common.build_error(found, said)
+        return failure
+    return common.build_error(failure, said)
 
 
 def load_module(
@@ -247,9 +247,9 @@ def load_module(
     require_source(place, source)
     constants = Constants(source, specialization)
     signatures = describe_module(source).kernels  # A damaged module is refused here: it may crash a compiler.
-    kept = cache() if spirv.is_spirv(source) else None
-    if kept is not None:
-        return _load_kept(kept, context, place, source, signatures, constants, options)
+    store = cache() if spirv.is_spirv(source) else None
+    if store is not None:
+        return _load_kept(store, context, place, source, signatures, constants, options)
     native, said = build(context, place, module_desc(source, constants, options))
     return Module(context, place, native, signatures, said)
 
@@ -268,7 +268,7 @@ def module_desc(source: bytes, constants: Constants, options: str = "") -> CData
 
 
 def _load_kept(
-    kept: ModuleCache,
+    store: ModuleCache,
     context: Context,
     device: Device,
     source: bytes,
@@ -279,9 +279,9 @@ def _load_kept(
     """Load SPIR-V from the native binary in the cache, or compile it and store the binary there."""
     about = f"level_zero {device.driver.uuid.hex()} {device.driver.version} {device.name} {device.ip_version} {options}"
     key = (about.encode(), constants.key, source)
-    found = kept.get(*key)
-    if found is not None:
-        packed_log, code = unpack(found)
+    entry = store.get(*key)
+    if entry is not None:
+        packed_log, code = unpack(entry)
         binary = driver.make_struct(
             "ze_module_desc_t",
             format=lib.ZE_MODULE_FORMAT_NATIVE,
@@ -294,10 +294,10 @@ def _load_kept(
         except BuildError:
             pass  # If the driver refuses its binary, it compiles the source again.
     native, said = build(context, device, module_desc(source, constants, options))
-    made = Module(context, device, native, signatures, said)
+    module = Module(context, device, native, signatures, said)
     size = ffi.new("size_t *")
     if lib.zeModuleGetNativeBinary(native, size, ffi.NULL) == SUCCESS and size[0]:
         binary = ffi.new("uint8_t[]", size[0])
         if lib.zeModuleGetNativeBinary(native, size, binary) == SUCCESS:
-            kept.put(pack(said.encode(), bytes(ffi.buffer(binary, size[0]))), *key)
-    return made
+            store.put(pack(said.encode(), bytes(ffi.buffer(binary, size[0]))), *key)
+    return module

@@ -191,13 +191,13 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
 def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: bool) -> Module:
     """Adopt a module whose imports are resolved."""
     refuse_in_fork()
-    made = Module(context, context.device(device), _native(handle), {}, owned=owned)
-    names = made.names()
-    properties = driver.get_properties("ze_module_properties_t", "zeModuleGetProperties", made.native)
+    module = Module(context, context.device(device), _native(handle), {}, owned=owned)
+    names = module.names()
+    properties = driver.get_properties("ze_module_properties_t", "zeModuleGetProperties", module.native)
     if names and properties.flags & lib.ZE_MODULE_PROPERTY_FLAG_IMPORTS:
         desc = driver.make_struct("ze_kernel_desc_t", pKernelName=ffi.new("char[]", names[0].encode()))
         slot = ffi.new("ze_kernel_handle_t *")
-        result = lib.zeKernelCreate(made.native, desc, slot)
+        result = lib.zeKernelCreate(module.native, desc, slot)
         if result == lib.ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED:
             raise BuildError(
                 f"{handle!r} has unresolved imports: link it with zeModuleDynamicLink first",
@@ -207,7 +207,7 @@ def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: 
             )
         check(result, "zeKernelCreate", f"kernel {names[0]!r}")
         check(lib.zeKernelDestroy(slot[0]), "zeKernelDestroy")
-    return made
+    return module
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
@@ -215,8 +215,8 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
     if module.native is None:
         raise InvalidError("the module was released", backend="level_zero")
     native = _native(handle)
-    known = (*module.kernels.values(), *module.adopted)
-    if owned and any(kernel.native == native and kernel.owned for kernel in known):
+    kernels = (*module.kernels.values(), *module.adopted)
+    if owned and any(kernel.native == native and kernel.owned for kernel in kernels):
         raise foreign_event.owned_already(handle, "a Kernel", "level_zero")
     size = ffi.new("size_t *")
     check(lib.zeKernelGetName(native, size, ffi.NULL), "zeKernelGetName", f"{handle!r} is no kernel", Errc.invalid)
@@ -229,9 +229,9 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
             f"{handle!r} is a kernel {name!r}; the kernel bundle's module has {listed}: give the bundle of its module",
             backend="level_zero",
         )
-    made = Kernel(module, name, native, owned)
-    module.adopted.append(made)
-    return made
+    kernel = Kernel(module, name, native, owned)
+    module.adopted.append(kernel)
+    return kernel
 
 
 # ---------------------------------------------------------------------- memory
@@ -244,8 +244,8 @@ def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> Pointer
     could not be freed there.
     """
     refuse_in_fork()
-    found = memory.pointer_info(context, int(handle))
-    if found.kind is UsmKind.unknown:
+    record = memory.pointer_info(context, int(handle))
+    if record.kind is UsmKind.unknown:
         raise InvalidError(
             f"{int(handle):#x} is no memory of this context: it is what zeMemAllocDevice, zeMemAllocHost or "
             "zeMemAllocShared gave in the same ze_context_handle_t",
@@ -256,5 +256,5 @@ def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> Pointer
     if elsewhere and (owned or not is_default(context.driver, context.handle)):
         raise _wrong_context("memory", handle, "give a Context made of that one")
     if owned:
-        context.allocations[int(handle)] = Allocation(found.kind, found.device, int(handle), found.size)
-    return found
+        context.allocations[int(handle)] = Allocation(record.kind, record.device, int(handle), record.size)
+    return record

@@ -68,13 +68,13 @@ class Queue(RecordingQueue[Stream, Event]):
     @classmethod
     def around(cls, context: Context, device: Device, lists: ImmediateList | RegularLists) -> Queue:
         """Adopt a native object as an in-order queue."""
-        made = cls.__new__(cls)
-        made.context, made.device = context, context.device(device)
-        made.in_order, made.profiling, made.closed = True, False, False
+        queue = cls.__new__(cls)
+        queue.context, queue.device = context, context.device(device)
+        queue.in_order, queue.profiling, queue.closed = True, False, False
         streams = (Stream(context, device, lists),)
-        made._set_streams(streams, streams)
-        made.copies = None
-        return made
+        queue._set_streams(streams, streams)
+        queue.copies = None
+        return queue
 
     def run(
         self,

@@ -54,7 +54,7 @@ class Stream(RecordingStream[Event]):
         self.device = device
         self.native = ffi.new("bindless_stream_t *")
         self.native.pool = context.native.pools[False].native
-        self.asked, self.record_at, self.let_go = int(ffi.cast("uintptr_t", self.native)), _RECORD, _RELEASE
+        self.driver_stream, self.record_at, self.let_go = int(ffi.cast("uintptr_t", self.native)), _RECORD, _RELEASE
         self.waits = int(ffi.cast("uintptr_t", ffi.addressof(self.native, "waits")))
         self.lists, self.native.lists = lists, lists.native
 
@@ -196,16 +196,16 @@ class Stream(RecordingStream[Event]):
         The number is higher than theirs, so the command's events are kept until all are complete. What the command
         signals itself says nothing about the others: a barrier behind all of them signals the end instead.
         """
-        kept = tuple(natives)
+        events = tuple(natives)
         while True:
             number = self.begin()
-            self._keep(kept)
+            self._keep(events)
             if timed is None:
                 return number
             assert timed.first is not None and timed.native is not None
             end = NativeEvent.take(self.context.native.pools[True])
-            kept = (*kept, timed.first, timed.native, end)
-            self._keep(kept)
+            events = (*events, timed.first, timed.native, end)
+            self._keep(events)
             result = self.lists.run(nothing, end.handle)
             if result != SUCCESS:
                 fail(result, "zeCommandListAppendBarrier")

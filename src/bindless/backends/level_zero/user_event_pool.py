@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
@@ -51,7 +51,7 @@ class SharedPool:
         self.handle = handle
         self.opened = opened
         self._events: dict[int, CData] = {}
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     def event(self, index: int) -> CData:
         """The ze_event_handle_t at an index."""

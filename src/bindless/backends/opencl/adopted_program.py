@@ -53,10 +53,10 @@ class _Program:
         self.native = checked(handle)
         require_context(context, self.native, handle)
         _require_program(context, self.native, handle)
-        told = property_of("clGetProgramInfo", self.native, lib.CL_PROGRAM_DEVICES, "cl_device_id", handle)
-        self.devices = tuple(device for device in chosen if is_among(device, told))
+        members = property_of("clGetProgramInfo", self.native, lib.CL_PROGRAM_DEVICES, "cl_device_id", handle)
+        self.devices = tuple(device for device in chosen if is_among(device, members))
         if not self.devices or (len(self.devices) < len(chosen) and not _is_whole(context, chosen)):
-            there = [handle_of(native, "cl_device_id") for native in told]
+            there = [handle_of(native, "cl_device_id") for native in members]
             names = ", ".join(str(find_device(native) or native) for native in there)
             raise InvalidError(f"{handle!r} is a program for {names}, not for {list(chosen)!r}", backend="opencl")
 
@@ -72,18 +72,18 @@ class _Program:
 
     def _ask(self, device: Device, name: int) -> int:
         try:
-            found = driver.get_info("clGetProgramBuildInfo", self.native, device.handle, name)
+            answer = driver.get_info("clGetProgramBuildInfo", self.native, device.handle, name)
         except Error as error:
             raise InvalidError(str(error), backend="opencl", native_code=error.native_code) from error
-        return int.from_bytes(found, "little")
+        return int.from_bytes(answer, "little")
 
     def refuse(self, state: BundleState, device: Device) -> InvalidError:
-        found = _NAMES.get(self.binary_type(device), "of an unknown kind")
+        kind = _NAMES.get(self.binary_type(device), "of an unknown kind")
         return InvalidError(
-            f"{self.handle!r} is {found} on {device.name}: a bundle in state {str(state)!r} is not made of it. "
+            f"{self.handle!r} is {kind} on {device.name}: a bundle in state {str(state)!r} is not made of it. "
             + (
                 "Give state='executable'"
-                if found == _NAMES[_EXECUTABLE]
+                if kind == _NAMES[_EXECUTABLE]
                 else "Give state='object', or 'executable' to have it linked"
             ),
             backend="opencl",
@@ -189,10 +189,8 @@ def adopt_programs(
         raise InvalidError(f"no device is common to the programs {list(handles)!r}", backend="opencl")
     for program in programs:
         for device in common:
-            found = program.binary_type(device)
-            if (state is BundleState.input and found != _NONE) or (
-                state is BundleState.object and found == _EXECUTABLE
-            ):
+            kind = program.binary_type(device)
+            if (state is BundleState.input and kind != _NONE) or (state is BundleState.object and kind == _EXECUTABLE):
                 raise program.refuse(state, device)
     sources = tuple(program.source() for program in programs) if state is BundleState.input else ()
     if state is BundleState.object:
@@ -206,8 +204,8 @@ def adopt_programs(
         try:
             _make_executable(context, common, programs, modules)
         except BaseException:
-            for made in modules.values():
-                for module in made:
+            for of_device in modules.values():
+                for module in of_device:
                     module.close()
             raise
     for program in programs:
@@ -218,7 +216,7 @@ def adopt_programs(
         for module in found_modules:
             module.keeps = tuple(objects)
     parts = {device: tuple(objects) for device in common} if state is BundleState.object else {}
-    natives = {device: [NativeModule(module) for module in found] for device, found in modules.items()}
+    natives = {device: [NativeModule(module) for module in rows] for device, rows in modules.items()}
     return AdoptedBundle(common, natives, parts, sources, tuple(objects))
 
 
@@ -247,14 +245,14 @@ def _make_executable(
         for program in programs:
             if program in executable or program in alone:
                 said, declared = build_log(program.native, device), declared_in(program.text())
-                made = Module(context, device, program.native, {}, said, owned=False, declared=declared)
-                modules.setdefault(device, []).append(made)
+                module = Module(context, device, program.native, {}, said, owned=False, declared=declared)
+                modules.setdefault(device, []).append(module)
         modules.setdefault(device, []).extend(linked.get(device, ()))
 
 
 def _linked(context: Context, devices: Sequence[Device], parts: Sequence[_Program]) -> dict[Device, list[Module]]:
     """Link compiled programs into one module per device, after compiling the others."""
-    made: dict[Device, list[Module]] = {}
+    result: dict[Device, list[Module]] = {}
     try:
         for device in devices if parts else ():
             objects = []
@@ -263,13 +261,13 @@ def _linked(context: Context, devices: Sequence[Device], parts: Sequence[_Progra
                     compile_program(part.native, device)
                 lib.clRetainProgram(part.native)
                 objects.append(Object(part.native, part.text()))
-            made[device] = [link_modules(context, device, objects)]
+            result[device] = [link_modules(context, device, objects)]
     except BaseException:
-        for modules in made.values():
+        for modules in result.values():
             for module in modules:
                 module.close()
         raise
-    return made
+    return result
 
 
 # ---------------------------------------------------------------------- kernels
@@ -316,20 +314,20 @@ def adopt_programs_of(context: Context, devices: Sequence[Device], kernels: Sequ
     for kernel in kernels:
         of.setdefault(program_of(context, kernel), []).append(kernel)
     alive = tuple(program for program in of if _is_alive(context, program))
-    ended = {program: made for program, made in of.items() if program not in alive}
+    ended = {program: kernels_of for program, kernels_of in of.items() if program not in alive}
     if not ended:
         return adopt_programs(context, devices, alive, BundleState.executable, False)
-    common = tuple(device for device in devices if all(_runs_on(device, k) for made in ended.values() for k in made))
+    common = tuple(device for device in devices if all(_runs_on(device, k) for group in ended.values() for k in group))
     if not common:
         raise InvalidError(f"no device is common to the kernels {list(kernels)!r}", backend="opencl")
     adopted = AdoptedBundle(common, {}, {}, (), ())
     if alive:
         adopted = adopt_programs(context, common, alive, BundleState.executable, False)
     modules = {device: list(adopted.modules.get(device, ())) for device in adopted.devices}
-    for program, made in ended.items():
-        names = tuple(sorted({_name_of(ffi.cast("cl_kernel", int(kernel))) for kernel in made}))
-        for device, found in modules.items():
-            found.append(NativeModule(_EndedProgram(context, device, program, names)))
+    for program, group in ended.items():
+        names = tuple(sorted({_name_of(ffi.cast("cl_kernel", int(kernel))) for kernel in group}))
+        for device, natives in modules.items():
+            natives.append(NativeModule(_EndedProgram(context, device, program, names)))
     return replace(adopted, modules=modules)
 
 
@@ -346,8 +344,8 @@ def _runs_on(device: Device, kernel: NativeHandle) -> bool:
     """Whether a kernel was built for a device."""
     slot = ffi.new("size_t *")
     native, name = ffi.cast("cl_kernel", int(kernel)), lib.CL_KERNEL_WORK_GROUP_SIZE
-    found = lib.clGetKernelWorkGroupInfo(native, device.handle, name, ffi.sizeof("size_t"), slot, ffi.NULL)
-    return bool(found == SUCCESS)
+    result = lib.clGetKernelWorkGroupInfo(native, device.handle, name, ffi.sizeof("size_t"), slot, ffi.NULL)
+    return bool(result == SUCCESS)
 
 
 def _name_of(kernel: CData) -> str:

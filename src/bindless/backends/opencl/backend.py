@@ -177,8 +177,8 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
 
     def memory_handle(self, context: Context, address: int, *, image: bool = False) -> NativeHandle | None:
         """The cl_mem of memory, with a reference; None for memory without a cl_mem."""
-        found = native_handles.memory_handle(context, address, image=image)
-        return None if found is None else _reference_count.held(found, "cl_mem", deferred_free.sweep)
+        native = native_handles.memory_handle(context, address, image=image)
+        return None if native is None else _reference_count.held(native, "cl_mem", deferred_free.sweep)
 
     def memory_or_address(self, context: Context, address: int) -> int:
         """The cl_mem behind an address, if there is one; otherwise the address."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
 from ...model.enums import UsmKind
 from ..common.context import member, require_devices, require_one_owner
 from .device import Device, Platform
-from .errors import made, release
+from .errors import create, release
 from .fork_guard import in_fork, refuse_in_fork
 
 if TYPE_CHECKING:
+    from ..common.kernel import KernelBase
     from .external_ownership import Handover
-    from .image_memory import ImageStorage, View
-    from .kernel import Kernel
+    from .image_objects import ImageStorage, View
 
 __all__ = ["WHOLE", "Allocation", "Context", "new_lock"]
 
@@ -123,8 +123,8 @@ class Context:
         self.sampled: dict[int, View] = {}
         self.unsampled: dict[int, View] = {}
         self.samplers: dict[tuple[int, int, int], CData] = {}
-        self.library: Library[Kernel] = Library("opencl_c", "opencl")
-        self.loading = threading.RLock()
+        self.library: Library[KernelBase[CData]] = Library("opencl_c", "opencl")
+        self.loading = Lock()
         self.launching = self.state.lock = new_lock()
         self.handover: Handover | None = None
         self._bases: list[int] = []
@@ -140,7 +140,7 @@ class Context:
         )
         handles = ffi.new("cl_device_id[]", [device.handle for device in self.devices])
         names = ", ".join(device.name for device in self.devices)
-        return made("clCreateContext", properties, len(handles), handles, ffi.NULL, ffi.NULL, details=f"for {names}")
+        return create("clCreateContext", properties, len(handles), handles, ffi.NULL, ffi.NULL, details=f"for {names}")
 
     def device(self, device: Device | None) -> Device:
         """One of the devices; the first if None."""
@@ -159,23 +159,23 @@ class Context:
 
     def remove(self, address: int) -> Allocation | None:
         """Remove the record of the allocation that begins at an address, if there is one."""
-        found = self.allocations.pop(address, None)
-        if found is not None:
+        allocation = self.allocations.pop(address, None)
+        if allocation is not None:
             self._bases.remove(address)
             self.change()
-        return found
+        return allocation
 
     def allocation_of(self, address: int) -> Allocation | None:
         """The allocation that contains an address, or None."""
-        found = self.allocations.get(address)
-        if found is not None:
-            return found
+        allocation = self.allocations.get(address)
+        if allocation is not None:
+            return allocation
         try:
             place = bisect.bisect_right(self._bases, address) - 1
-            found = self.allocations[self._bases[place]] if place >= 0 else None
+            allocation = self.allocations[self._bases[place]] if place >= 0 else None
         except (IndexError, KeyError):  # Another thread has freed it just now.
             return None
-        return found if found is not None and address < found.base + found.size else None
+        return allocation if allocation is not None and address < allocation.base + allocation.size else None
 
     # ------------------------------------------------------------------ end
 

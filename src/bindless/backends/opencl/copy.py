@@ -15,11 +15,12 @@ from ..contract.prepared_copy import PreparedCopy
 from . import memory_svm
 from .context import Context
 from .copy_command import CopyCommand, copy_pixels
-from .errors import made
+from .errors import create
 from .event import Event, address_of
 from .fork_guard import in_fork
 from .image_format import image_desc, image_format
-from .image_memory import FOREIGN_IMAGES, ImageStorage, storage_of
+from .image_memory import FOREIGN_IMAGES, storage_of
+from .image_objects import ImageStorage
 from .launch import repeated
 from .memory import copy_commands, means_of
 from .memory_buffers import Temporary
@@ -203,7 +204,7 @@ class _FirstLayer:
         )
         pixel = image_format(desc.channel_type, desc.num_channels)
         self.other, self.line = other.address, width * desc.pixel_size
-        self.image = made(
+        self.image = create(
             "clCreateImage", context.handle, lib.CL_MEM_READ_WRITE, pixel, image_desc(desc), ffi.NULL, details="between"
         )
 
@@ -216,18 +217,18 @@ class _FirstLayer:
     def commands(self, to_image: bool, buffer: int, offset: int, origin: Extent, extent: Extent) -> list[CopyCommand]:
         """The sequence of commands: contiguous rows of the buffer, and layers of the other image."""
         size = extent[0], 1, 1
-        found: list[CopyCommand] = []
+        result: list[CopyCommand] = []
         layer = address_of(self.image), _NOWHERE, 0
         for number in range(extent[1]):
             there = self.other, (origin[0], origin[1] + number, 0), 0
             memory = buffer, _NOWHERE, offset + number * self.line
             if to_image:
-                found.append(copy_pixels(lib.BINDLESS_BUFFER_TO_IMAGE, memory, layer, size))
-                found.append(copy_pixels(lib.BINDLESS_COPY_IMAGE, layer, there, size))
+                result.append(copy_pixels(lib.BINDLESS_BUFFER_TO_IMAGE, memory, layer, size))
+                result.append(copy_pixels(lib.BINDLESS_COPY_IMAGE, layer, there, size))
             else:
-                found.append(copy_pixels(lib.BINDLESS_COPY_IMAGE, there, layer, size))
-                found.append(copy_pixels(lib.BINDLESS_IMAGE_TO_BUFFER, layer, memory, size))
-        return found
+                result.append(copy_pixels(lib.BINDLESS_COPY_IMAGE, there, layer, size))
+                result.append(copy_pixels(lib.BINDLESS_IMAGE_TO_BUFFER, layer, memory, size))
+        return result
 
 
 # ---------------------------------------------------------------------- image to image

@@ -6,9 +6,9 @@ import functools
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Callable
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType, Errc, UsmKind
@@ -62,10 +62,10 @@ class Platform:
 
     def offers(self, function: str) -> bool:
         """Whether the driver has a function; extension functions are looked up through the platform."""
-        found = self._offers.get(function)
-        if found is None:
-            found = self._offers[function] = driver.has_for(function, self.handle)
-        return found
+        answer = self._offers.get(function)
+        if answer is None:
+            answer = self._offers[function] = driver.has_for(function, self.handle)
+        return answer
 
     def require(self, function: str, needs: str) -> Callable[..., int]:
         """A function of the driver.
@@ -85,8 +85,8 @@ class Platform:
 
 def version_of(text: str) -> tuple[int, int]:
     """The numbers in a version such as "OpenCL 3.0 PoCL" or "OpenCL C 1.2"."""
-    found = re.search(r"(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else (1, 0)
+    match = re.search(r"(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else (1, 0)
 
 
 class Device:
@@ -122,7 +122,7 @@ class Device:
         self.version_text = self.text(lib.CL_DEVICE_VERSION)
         self.version = version_of(self.version_text)
         self.extensions = frozenset(self.text(lib.CL_DEVICE_EXTENSIONS).split())
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._parts: dict[object, tuple[Device, ...]] = {}
 
     # ------------------------------------------------------------------ properties
@@ -141,10 +141,10 @@ class Device:
     def numbers(self, name: int, kind: str = "size_t") -> tuple[int, ...]:
         """A property that is a list of numbers; empty if the driver does not support the query."""
         try:
-            found = driver.get_info("clGetDeviceInfo", self.handle, name)
+            data = driver.get_info("clGetDeviceInfo", self.handle, name)
         except Error:
             return ()
-        return tuple(ffi.from_buffer(f"{kind}[]", found))
+        return tuple(ffi.from_buffer(f"{kind}[]", data))
 
     @functools.cached_property
     def type(self) -> DeviceType:
@@ -204,14 +204,14 @@ class Device:
     def c_version(self) -> tuple[int, int]:
         """The newest OpenCL C that its compiler supports."""
         newest = version_of(self.text(lib.CL_DEVICE_OPENCL_C_VERSION))
-        found = b""
+        data = b""
         if self.version >= (3, 0):
             try:
-                found = driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_OPENCL_C_ALL_VERSIONS)
+                data = driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_OPENCL_C_ALL_VERSIONS)
             except Error:
-                found = b""
+                data = b""
         size = ffi.sizeof("cl_name_version")
-        listed = [int.from_bytes(found[at : at + 4], "little") for at in range(0, len(found), size)]
+        listed = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), size)]
         return max([newest, *((number >> 22, number >> 12 & 0x3FF) for number in listed)])
 
     @functools.cached_property
@@ -262,9 +262,9 @@ class Device:
 
     def no_memory(self, result: int, call: str, kind: UsmKind, nbytes: int, alignment: int = 0) -> Error:
         """The error of a failed allocation."""
-        asked = f"{nbytes} bytes of {kind} memory" + (f" at multiples of {alignment}" if alignment else "")
+        request = f"{nbytes} bytes of {kind} memory" + (f" at multiples of {alignment}" if alignment else "")
         whole = self.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
-        details = f"{asked}; {self.name} has {whole}: free memory or ask for less"
+        details = f"{request}; {self.name} has {whole}: free memory or ask for less"
         return error(result, call, details, Errc.memory_allocation)
 
     # ------------------------------------------------------------------ parts
@@ -272,13 +272,13 @@ class Device:
     def parts(self, properties: tuple[int, ...]) -> tuple[Device, ...]:
         """Its sub-devices by cl_device_partition_property, the same objects each time."""
         with self._lock:
-            found = self._parts.get(properties)
-            if found is None:
-                asked = ffi.new("cl_device_partition_property[]", [*properties, 0])
-                handles = driver.get_all("cl_device_id", "clCreateSubDevices", self.handle, asked)
-                made = tuple(Device(self.platform, handle, self.index, self) for handle in handles)
-                found = self._parts.setdefault(properties, made)
-            return found
+            parts = self._parts.get(properties)
+            if parts is None:
+                partition = ffi.new("cl_device_partition_property[]", [*properties, 0])
+                handles = driver.get_all("cl_device_id", "clCreateSubDevices", self.handle, partition)
+                fresh = tuple(Device(self.platform, handle, self.index, self) for handle in handles)
+                parts = self._parts.setdefault(properties, fresh)
+            return parts
 
     def record(self) -> DeviceRecord:
         """The contract's description of it."""
@@ -306,25 +306,25 @@ def _where_listed() -> str:
     return f"{where} names none that works; apt install pocl-opencl-icd has one for every processor"
 
 
-_found: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
-_lock = threading.RLock()
+_records: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
+_lock = Lock()
 
 
 def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:
-    global _found
+    global _records
     refuse_in_fork()
     with _lock:
-        if _found is None:
+        if _records is None:
             driver.load()
             unusable_after_fork()
-            made = tuple(Platform(handle, index) for index, handle in enumerate(driver.platforms()))
-            if not made:
+            platforms = tuple(Platform(handle, index) for index, handle in enumerate(driver.platforms()))
+            if not platforms:
                 raise error(lib.CL_PLATFORM_NOT_FOUND_KHR, "clGetPlatformIDs", _where_listed())
-            pairs = [(platform, handle) for platform in made for handle in platform.handles]
+            pairs = [(platform, handle) for platform in platforms for handle in platform.handles]
             devices = tuple(Device(platform, handle, index) for index, (platform, handle) in enumerate(pairs))
-            if _found is None:  # else a finalizer has asked meanwhile
-                _found = made, devices
-        return _found
+            if _records is None:  # else a finalizer has asked meanwhile
+                _records = platforms, devices
+        return _records
 
 
 def all_platforms() -> tuple[Platform, ...]:

@@ -59,49 +59,49 @@ _ATOMIC = lib.CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
 
 def aspects(device: Device) -> frozenset[Aspect]:
     """The aspects that a device supports."""
-    found = {_OF_TYPE[device.type]}
+    result = {_OF_TYPE[device.type]}
     kinds = means_of(device).kinds(device)
-    found.update(_OF_KIND[kind] for kind in kinds)
-    found.update(_atomics(device))
-    found.update(aspect for aspect, names in _EXTENSIONS.items() if names <= device.extensions)
+    result.update(_OF_KIND[kind] for kind in kinds)
+    result.update(_atomics(device))
+    result.update(aspect for aspect, names in _EXTENSIONS.items() if names <= device.extensions)
     if device.number(lib.CL_DEVICE_COMPILER_AVAILABLE):
-        found.add(Aspect.online_compiler)
+        result.add(Aspect.online_compiler)
         if device.version >= (1, 2) and device.number(lib.CL_DEVICE_LINKER_AVAILABLE):
-            found.add(Aspect.online_linker)
+            result.add(Aspect.online_linker)
     if device.number(lib.CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) & lib.CL_QUEUE_PROFILING_ENABLE:
-        found.add(Aspect.queue_profiling)
+        result.add(Aspect.queue_profiling)
     if device.type is DeviceType.cpu:
-        found.add(Aspect.host_debuggable)
-    found.update(external_aspects(device))
+        result.add(Aspect.host_debuggable)
+    result.update(external_aspects(device))
     if device.has_images:
-        found.add(Aspect.image)
-        found.update(IMAGES)
+        result.add(Aspect.image)
+        result.update(IMAGES)
         if device.number(lib.CL_DEVICE_IMAGE_MAX_ARRAY_SIZE):
-            found.add(Aspect.ext_oneapi_image_array)
+            result.add(Aspect.ext_oneapi_image_array)
         if device.has_linear_images:
-            found.update(LINEAR_IMAGES)
+            result.update(LINEAR_IMAGES)
             if UsmKind.shared in kinds:
-                found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
-    return frozenset(found)
+                result.add(Aspect.ext_oneapi_bindless_images_shared_usm)
+    return frozenset(result)
 
 
 def _atomics(device: Device) -> set[Aspect]:
     """Aspects of atomics in memory shared with the host, and of system allocations."""
-    found = set()
+    result = set()
     if device.has_usm:
         if device.number(lib.CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) & _ATOMIC:
-            found.add(Aspect.usm_atomic_host_allocations)
+            result.add(Aspect.usm_atomic_host_allocations)
         if device.number(lib.CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL) & _ATOMIC:
-            found.add(Aspect.usm_atomic_shared_allocations)
+            result.add(Aspect.usm_atomic_shared_allocations)
         system = device.number(lib.CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL)
         if system & lib.CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL:
-            found.add(Aspect.usm_system_allocations)
+            result.add(Aspect.usm_system_allocations)
     elif device.svm & lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER:
         if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
-            found.update((Aspect.usm_atomic_host_allocations, Aspect.usm_atomic_shared_allocations))
+            result.update((Aspect.usm_atomic_host_allocations, Aspect.usm_atomic_shared_allocations))
         if device.svm & lib.CL_DEVICE_SVM_FINE_GRAIN_SYSTEM:
-            found.add(Aspect.usm_system_allocations)
-    return found
+            result.add(Aspect.usm_system_allocations)
+    return result
 
 
 # ---------------------------------------------------------------------- information
@@ -175,8 +175,8 @@ def _sub_groups(device: Device) -> int:
 def _pci_address(device: Device) -> str:
     if "cl_khr_pci_bus_info" not in device.extensions:
         return ""
-    found = device.numbers(lib.CL_DEVICE_PCI_BUS_INFO_KHR, "cl_uint")
-    return "{:04x}:{:02x}:{:02x}.{:x}".format(*found) if len(found) == 4 else ""
+    numbers = device.numbers(lib.CL_DEVICE_PCI_BUS_INFO_KHR, "cl_uint")
+    return "{:04x}:{:02x}:{:02x}.{:x}".format(*numbers) if len(numbers) == 4 else ""
 
 
 def _execution(device: Device) -> tuple[execution_capability, ...]:

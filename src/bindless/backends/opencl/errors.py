@@ -7,7 +7,7 @@ from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ..common.result_codes import DEVICE_LOST, Results
 
-__all__ = ["SUCCESS", "check", "error", "fail", "made", "release"]
+__all__ = ["SUCCESS", "check", "create", "error", "fail", "release"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -34,12 +34,12 @@ _results = Results(
 error, fail, check, release = _results.error, _results.fail, _results.check, _results.release
 
 
-def made(call: str, *arguments: object, details: object = "", code: Errc | None = None) -> CData:
+def create(call: str, *arguments: object, details: object = "", code: Errc | None = None) -> CData:
     """The object that a driver function creates; the function returns its result code through its last argument."""
     slot = ffi.new("cl_int *")
-    found = getattr(lib, call)(*arguments, slot)
+    handle = getattr(lib, call)(*arguments, slot)
     if slot[0] != SUCCESS:
         raise error(slot[0], call, details, code)
-    if found == ffi.NULL:  # A loader without the function cannot set the result code.
+    if handle == ffi.NULL:  # A loader without the function cannot set the result code.
         raise error(lib.CL_INVALID_OPERATION, call, details, code)
-    return found
+    return handle

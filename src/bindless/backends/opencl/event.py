@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ...core._submission import Mark
+from ...core._submission import Lane, Mark
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import EventStatus
@@ -15,10 +14,7 @@ from .errors import SUCCESS, check, error
 from .fork_guard import refuse_in_fork
 from .polling import status_of, wait_for
 
-if TYPE_CHECKING:
-    from .queue import Queue
-
-__all__ = ["QUERY", "RELEASE", "Event", "address_of", "array_of", "failure_of"]
+__all__ = ["QUERY", "RELEASE", "Event", "EventQueue", "address_of", "array_of", "failure_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -76,10 +72,19 @@ def failure_of(handle: CData, status: int) -> Error:
     failed.
     """
     slot = ffi.new("cl_command_type *")
-    asked = lib.clGetEventInfo(handle, lib.CL_EVENT_COMMAND_TYPE, ffi.sizeof("cl_command_type"), slot, ffi.NULL)
-    call = _CALLS.get(int(slot[0])) if asked == SUCCESS else None
+    result = lib.clGetEventInfo(handle, lib.CL_EVENT_COMMAND_TYPE, ffi.sizeof("cl_command_type"), slot, ffi.NULL)
+    call = _CALLS.get(int(slot[0])) if result == SUCCESS else None
     waited = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
     return error(waited if status == lib.CL_DEVICE_NOT_FOUND else status, call or "a command of another program")
+
+
+class EventQueue(Lane):
+    """Base class of ``Queue``: what events ask of it."""
+
+    __slots__ = ()
+
+    state: CData
+    profiling: bool
 
 
 class Event(Mark):
@@ -95,9 +100,9 @@ class Event(Mark):
 
     __slots__ = ("__weakref__",)
 
-    stream: Queue | None
+    stream: EventQueue | None
 
-    def __init__(self, number: int, queue: Queue | None = None) -> None:
+    def __init__(self, number: int, queue: EventQueue | None = None) -> None:
         """Take over a reference."""
         self.number, self.let_go = number, RELEASE
         if queue is not None:
@@ -132,11 +137,11 @@ class Event(Mark):
             )
         wait_for((handle,))
         slot = ffi.new("cl_ulong *")
-        found = []
+        times = []
         for name in _TIMES:
             check(lib.clGetEventProfilingInfo(handle, name, 8, slot, ffi.NULL), "clGetEventProfilingInfo")
-            found.append(int(slot[0]))
-        submitted, start, end = found
+            times.append(int(slot[0]))
+        submitted, start, end = times
         return min(submitted, start), start, max(start, end)
 
     def release(self) -> None:

@@ -36,7 +36,8 @@ from .event import Event
 from .external_ownership import Handover
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, image_format, require_format
-from .image_memory import ImageStorage, free_image, require_images
+from .image_memory import free_image, require_images
+from .image_objects import ImageStorage
 from .memory import free
 from .queue import Queue
 
@@ -99,12 +100,12 @@ def _semaphore_types(device: Device) -> frozenset[int]:
 
 def aspects(device: Device) -> frozenset[Aspect]:
     """The aspects of the imports that the driver reports for the device."""
-    found = set()
+    result = set()
     if not _memory_types(device).isdisjoint(_MEMORY_TYPES.values()):
-        found.add(Aspect.ext_oneapi_external_memory_import)
+        result.add(Aspect.ext_oneapi_external_memory_import)
     if not _semaphore_types(device).isdisjoint(_SEMAPHORE_TYPES.values()):
-        found.add(Aspect.ext_oneapi_external_semaphore_import)
-    return frozenset(found)
+        result.add(Aspect.ext_oneapi_external_semaphore_import)
+    return frozenset(result)
 
 
 def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
@@ -152,8 +153,8 @@ def _handed(resource: Resource) -> Iterator[int]:
     ends without an error.
     """
     if isinstance(resource, ResourceFd):
-        with handed_over(resource.file_descriptor) as given:
-            yield given
+        with handed_over(resource.file_descriptor) as duplicate:
+            yield duplicate
     else:
         assert isinstance(resource, ResourceWin32Handle)
         yield resource.handle
@@ -164,13 +165,13 @@ def _on(context: Context, device: Device, question: int) -> tuple[int, ...]:
     return (question, device.address, 0) if len(context.devices) > 1 else ()
 
 
-def _made(call: str, context: Context, properties: Sequence[int], *arguments: object, details: str) -> CData:
+def _create(call: str, context: Context, properties: Sequence[int], *arguments: object, details: str) -> CData:
     """The object that an import creates."""
     listed, slot = ffi.new("cl_properties[]", [*properties, 0]), ffi.new("cl_int *")
-    found = getattr(lib, call)(context.handle, listed, *arguments, slot)
-    if slot[0] != SUCCESS or found == ffi.NULL:
+    handle = getattr(lib, call)(context.handle, listed, *arguments, slot)
+    if slot[0] != SUCCESS or handle == ffi.NULL:
         raise error(slot[0] or lib.CL_INVALID_OPERATION, call, details, Errc.invalid)
-    return found
+    return handle
 
 
 # ---------------------------------------------------------------------- memory
@@ -190,7 +191,7 @@ def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor)
     memory = ExternalMemory(place, kind, desc.resource)
     try:
         with _handed(memory.resource) as value:
-            memory.buffer = _made(
+            memory.buffer = _create(
                 "clCreateBufferWithProperties",
                 context,
                 (kind, value, *_on(context, place, lib.CL_MEM_DEVICE_HANDLE_LIST_KHR)),
@@ -241,7 +242,7 @@ def map_image(context: Context, device: Device, memory: ExternalMemory, desc: Im
             f"{place.name} maps no {desc.type}: ask device.has(Aspect.ext_oneapi_mipmap) first", backend="opencl"
         )
     with _handed(memory.resource) as value:
-        native = _made(
+        native = _create(
             "clCreateImageWithProperties",
             context,
             (memory.kind, value, *_on(context, place, lib.CL_MEM_DEVICE_HANDLE_LIST_KHR)),
@@ -295,7 +296,7 @@ def import_semaphore(context: Context, device: Device, desc: ExternalSemaphoreDe
             backend="opencl",
         )
     with _handed(desc.resource) as value:
-        native = _made(
+        native = _create(
             "clCreateSemaphoreWithPropertiesKHR",
             context,
             (

@@ -7,11 +7,11 @@ follows, and released by a signal, by a wait, and before the host waits for the 
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from .errors import SUCCESS, check, fail, release
@@ -47,7 +47,7 @@ class Handover:
         self.here: dict[int, CData] = {}
         self.holder: Queue | None = None
         self._context = context
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._busy = False
         self._later: deque[Callable[[], None]] = deque()  # changes that finalizers request during another change
         self._released: Event | None = None  # The event of the last release, and its queue.

@@ -11,7 +11,7 @@ from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import Error, FeatureNotSupportedError
 from ...model.image_descriptor import ImageDescriptor
 from .device import Device
-from .errors import made
+from .errors import create
 from .known_answer_tests import spoiled_formats
 
 __all__ = [
@@ -68,18 +68,18 @@ def kind_of(desc: ImageDescriptor) -> int:
 
 def native_type_of(desc: ImageDescriptor) -> str:
     """OpenCL C's name of the image type, such as image2d_t."""
-    found = _KINDS.get((desc.type, desc.dimensions)) or _kind(desc)
-    return found[1]
+    kind = _KINDS.get((desc.type, desc.dimensions)) or _kind(desc)
+    return kind[1]
 
 
 def _kind(desc: ImageDescriptor) -> tuple[int, str]:
-    found = _KINDS.get((desc.type, desc.dimensions))
-    if found is None:
+    kind = _KINDS.get((desc.type, desc.dimensions))
+    if kind is None:
         raise FeatureNotSupportedError(
             f"the OpenCL backend has no {desc.type} images: ask device.has(Aspect.ext_oneapi_{desc.type}) first",
             backend="opencl",
         )
-    return found
+    return kind
 
 
 def image_format(channel_type: ImageChannelType, count: int) -> CData:
@@ -94,13 +94,13 @@ def channel_type_of(native: CData) -> tuple[ImageChannelType, int]:
 
 def image_desc(desc: ImageDescriptor) -> CData:
     """cl_image_desc of image memory."""
-    found = ffi.new("cl_image_desc *")
-    found.image_type = kind_of(desc)
-    found.image_width = desc.width
-    found.image_height = desc.height or 1
-    found.image_depth = desc.depth or 1
-    found.image_array_size = desc.array_size if desc.type is ImageType.array else 1
-    return found
+    result = ffi.new("cl_image_desc *")
+    result.image_type = kind_of(desc)
+    result.image_width = desc.width
+    result.image_height = desc.height or 1
+    result.image_depth = desc.depth or 1
+    result.image_array_size = desc.array_size if desc.type is ImageType.array else 1
+    return result
 
 
 @functools.cache
@@ -116,7 +116,7 @@ def _listed(device: Device) -> frozenset[tuple[int, int]]:
     if not device.has_images:
         return frozenset()
     handles = ffi.new("cl_device_id[]", [device.handle])
-    context = made("clCreateContext", ffi.NULL, 1, handles, ffi.NULL, ffi.NULL, details=f"for {device.name}")
+    context = create("clCreateContext", ffi.NULL, 1, handles, ffi.NULL, ffi.NULL, details=f"for {device.name}")
     try:
         common = frozenset(itertools.product(_ORDERS.values(), _TYPES.values()))
         for kind, _ in _KINDS.values():
@@ -127,7 +127,7 @@ def _listed(device: Device) -> frozenset[tuple[int, int]]:
                 listed = driver.get_all("cl_image_format", "clGetSupportedImageFormats", context, flag, kind)
             except Error:
                 listed = []
-            common &= {(found.image_channel_order, found.image_channel_data_type) for found in listed}
+            common &= {(row.image_channel_order, row.image_channel_data_type) for row in listed}
         return common
     finally:
         lib.clReleaseContext(context)

@@ -48,6 +48,7 @@ def _plan(queue: Queue, call: ImageCall) -> tuple[Kernel, CData, str, tuple[byte
     name = choose.image_call(call, "opencl_c", "opencl")
     context, device = queue.context, queue.device
     kernel = context.library.load(name, device, lambda code: _build(context, device, code))
+    assert isinstance(kernel, Kernel)
     items = groups_of(call.count) * GROUP
     if items:  # Kernels take groups of any size: a driver whose own are smaller chooses.
         sizes = (items,), (GROUP,) if kernel.max_group >= GROUP else None

@@ -19,10 +19,11 @@ from ..common.sampler import addressing_mode
 from . import memory_buffers
 from .context import Context
 from .device import Device
-from .errors import SUCCESS, fail, made
+from .errors import SUCCESS, create, fail
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, image_format, require_format
-from .image_memory import View, require_images
+from .image_memory import require_images
+from .image_objects import View
 from .known_answer_tests import LayerCoordinate, layer_coordinate
 from .memory import pointer_info, row_reserve
 
@@ -86,8 +87,8 @@ def _create_sampler(context: Context, normalized: int, addressing: int, filterin
             0,
         ]  # fmt: skip
         properties = ffi.new("cl_sampler_properties[]", listed)
-        return made("clCreateSamplerWithProperties", context.handle, properties, code=Errc.runtime)
-    return made("clCreateSampler", context.handle, normalized, addressing, filtering, code=Errc.runtime)
+        return create("clCreateSamplerWithProperties", context.handle, properties, code=Errc.runtime)
+    return create("clCreateSampler", context.handle, normalized, addressing, filtering, code=Errc.runtime)
 
 
 def _image(context: Context, device: Device, handle: int) -> CData:
@@ -124,14 +125,14 @@ def _scales_layers(device: Device) -> bool:
     FeatureNotSupportedError
         the driver selects wrong layers in any case.
     """
-    found = layer_coordinate(device)
-    if found == LayerCoordinate.UNKNOWN:
+    coordinate = layer_coordinate(device)
+    if coordinate == LayerCoordinate.UNKNOWN:
         raise FeatureNotSupportedError(
             f"coordinate=normalized: the driver of {device.name} ({device.driver_version}) finds the wrong layers of "
             "image arrays with it; use unnormalized coordinates",
             backend="opencl",
         )
-    return found == LayerCoordinate.SCALED
+    return coordinate == LayerCoordinate.SCALED
 
 
 def create_sampled_image_usm(
@@ -193,7 +194,7 @@ def _over_buffer(context: Context, device: Device, address: int, pitch: int, des
             f"{own.base + own.size - address} are left of the allocation at {own.base:#x}",
             backend="opencl",
         )
-    buffer = made(
+    buffer = create(
         "clCreateBuffer",
         context.handle,
         lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR,
@@ -214,10 +215,10 @@ def _create(context: Context, buffer: CData, pitch: int, desc: ImageDescriptor, 
     native.mem_object = buffer
     slot = ffi.new("cl_int *")
     chosen = image_format(desc.channel_type, desc.num_channels)
-    found = lib.clCreateImage(context.handle, lib.CL_MEM_READ_WRITE, chosen, native, ffi.NULL, slot)
+    image = lib.clCreateImage(context.handle, lib.CL_MEM_READ_WRITE, chosen, native, ffi.NULL, slot)
     if slot[0] != SUCCESS:
         fail(slot[0], "clCreateImage", details, Errc.runtime)
-    return found
+    return image
 
 
 def _require_linear(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> None:

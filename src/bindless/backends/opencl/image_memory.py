@@ -7,7 +7,7 @@ import functools
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, ImageType
-from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ...model.errors import FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
 from ..common import handle_table
 from ..contract import ImageRecord
@@ -15,12 +15,11 @@ from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import in_fork, refuse_in_fork
-from .image_format import channel_type_of, image_desc, image_format, native_type_of, require_format
+from .image_format import channel_type_of, image_desc, image_format, require_format
+from .image_objects import ImageStorage
 
 __all__ = [
     "FOREIGN_IMAGES",
-    "ImageStorage",
-    "View",
     "allocate_image",
     "free_image",
     "image_info",
@@ -35,79 +34,6 @@ _new_result = functools.partial(ffi.new, ffi.typeof("cl_int *"))
 
 FOREIGN_IMAGES = 0x0C1_1000_0000_0001
 """First raw handle of foreign image memory, which has numbers of its own: the same image may be given twice."""
-
-
-class ImageStorage:
-    """The storage of a raw handle, which is the address of a cl_mem.
-
-    Attributes
-    ----------
-    handle
-        cl_mem of the image.
-    address
-        its address.
-    device
-        device of the image.
-    desc
-        descriptor of the caller.
-    """
-
-    __slots__ = ("address", "desc", "device", "handle")
-
-    def __init__(self, handle: CData, device: Device, desc: ImageDescriptor) -> None:
-        self.handle, self.device, self.desc = handle, device, desc
-        self.address = int(ffi.cast("uintptr_t", handle))
-
-
-class View:
-    """An image as kernels use it: its handle is a number, for which a launch passes the driver's objects.
-
-    Attributes
-    ----------
-    image
-        cl_mem.
-    sampler
-        cl_sampler of a sampled image, owned by the context; otherwise None.
-    desc
-        descriptor of the image.
-    owned
-        whether the view releases the cl_mem; otherwise the image memory owns it.
-    scales_layers
-        whether the driver scales layer numbers wrongly; see ``known_answer_tests``.
-    """
-
-    __slots__ = ("desc", "image", "owned", "sampler", "scales_layers")
-
-    def __init__(
-        self,
-        image: CData,
-        desc: ImageDescriptor,
-        sampler: CData = None,
-        owned: bool = False,
-        scales_layers: bool = False,
-    ) -> None:
-        self.image, self.desc, self.sampler, self.owned = image, desc, sampler, owned
-        self.scales_layers = scales_layers
-
-    def require(self, type_: str, index: int, kernel: str) -> None:
-        """Refuse a parameter of another kind of image; accepts parameters of unknown type.
-
-        Raises
-        ------
-        InvalidError
-            the kernel's parameter is another kind of image.
-        """
-        if type_.startswith("image") and type_ != native_type_of(self.desc):
-            raise InvalidError(
-                f"argument {index} of kernel {kernel!r} is an {type_}; the image given is an "
-                f"{native_type_of(self.desc)} ({self.desc})",
-                backend="opencl",
-            )
-
-    def close(self) -> None:
-        """Release the objects that the view owns."""
-        if self.owned:
-            release(lib.clReleaseMemObject(self.image), "clReleaseMemObject")
 
 
 def require_images(device: Device) -> None:
@@ -178,11 +104,11 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
     refuse_in_fork()
     place = context.device(device)
     slot = _new_result()
-    found = lib.clCreateImage(context.handle, *_plan(place, desc), slot)
+    native = lib.clCreateImage(context.handle, *_plan(place, desc), slot)
     if slot[0] != SUCCESS:
         whole = place.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
         fail(slot[0], "clCreateImage", f"{desc.nbytes} bytes for {desc}; {place.name} has {whole}", _MEMORY)
-    storage = ImageStorage(found, place, desc)
+    storage = ImageStorage(native, place, desc)
     context.images[storage.address] = storage
     return storage.address
 

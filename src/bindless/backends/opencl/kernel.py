@@ -13,7 +13,7 @@ from ..contract import KernelRecord
 from . import memory_svm, memory_usm
 from .context import new_lock
 from .device import Device
-from .errors import SUCCESS, check, made, release
+from .errors import SUCCESS, check, create, release
 from .kernel_arguments import Arguments
 from .kernel_signature import signature_of
 from .memory import means_of
@@ -51,6 +51,8 @@ class Kernel(KernelBase[CData]):
         whether its module releases the reference.
     """
 
+    module: Module
+
     backend = "opencl"
 
     def __init__(
@@ -62,7 +64,7 @@ class Kernel(KernelBase[CData]):
         self.name = name
         self.device: Device = module.device
         self.owned = owned
-        self.native = made("clCreateKernel", module.native, name.encode()) if native is None else native
+        self.native = create("clCreateKernel", module.native, name.encode()) if native is None else native
         self.means = means_of(self.device)
         try:
             if self.means is memory_usm:
@@ -91,22 +93,22 @@ class Kernel(KernelBase[CData]):
         self._with_nulls: dict[tuple[int, ...], Kernel] = {}
 
     def _limit(self, name: int) -> int:
-        found = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
-        return int.from_bytes(found[:8], "little")
+        data = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
+        return int.from_bytes(data[:8], "little")
 
     def _largest_group(self) -> int:
         """The most work-items of a work-group. rusticl 22.3 reports those of a sub-group, and supports the device's."""
-        told = self._limit(lib.CL_KERNEL_WORK_GROUP_SIZE)
-        if self.device.is_rusticl and told == self._limit(_MULTIPLE):
+        size = self._limit(lib.CL_KERNEL_WORK_GROUP_SIZE)
+        if self.device.is_rusticl and size == self._limit(_MULTIPLE):
             return self.device.number(lib.CL_DEVICE_MAX_WORK_GROUP_SIZE)
-        return told
+        return size
 
     def _required(self) -> tuple[int, int, int] | None:
         """The kernel's required work-group size."""
-        found = driver.get_info(
+        data = driver.get_info(
             "clGetKernelWorkGroupInfo", self.native, self.device.handle, lib.CL_KERNEL_COMPILE_WORK_GROUP_SIZE
         )
-        x, y, z = ffi.from_buffer("size_t[3]", found)
+        x, y, z = ffi.from_buffer("size_t[3]", data)
         return (x, y, z) if x or y or z else None
 
     def close(self) -> None:
@@ -137,18 +139,18 @@ class Kernel(KernelBase[CData]):
             return {}
         items = self.max_group if self.required is None else self.required[0]
         group, slot = ffi.new("size_t[]", [items]), ffi.new("size_t *")
-        found = {}
-        for name, ask, given in (
+        numbers = {}
+        for name, ask, argument in (
             ("max_sub_group_size", lib.CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, group),
             ("compile_num_sub_groups", lib.CL_KERNEL_COMPILE_NUM_SUB_GROUPS, None),
         ):
-            size = 0 if given is None else ffi.sizeof(given)
+            size = 0 if argument is None else ffi.sizeof(argument)
             result = lib.clGetKernelSubGroupInfo(
-                self.native, self.device.handle, ask, size, _NULL if given is None else given, 8, slot, _NULL
+                self.native, self.device.handle, ask, size, _NULL if argument is None else argument, 8, slot, _NULL
             )
             if result == SUCCESS:
-                found[name] = int(slot[0])
-        return found
+                numbers[name] = int(slot[0])
+        return numbers
 
     # ------------------------------------------------------------------ arguments
 
@@ -168,14 +170,14 @@ class Kernel(KernelBase[CData]):
         nulls = tuple(at for at in self._pointers if not any(arguments[at]))  # type: ignore[arg-type]
         if not nulls:
             return self
-        found = self._with_nulls.get(nulls)
-        if found is None:
-            made = Kernel(self.module, self.name, indirect=self._indirect)
-            made._pointers = ()
-            found = self._with_nulls.setdefault(nulls, made)
-            if found is not made:  # Another thread was faster.
-                made.close()
-        return found
+        kernel = self._with_nulls.get(nulls)
+        if kernel is None:
+            fresh = Kernel(self.module, self.name, indirect=self._indirect)
+            fresh._pointers = ()
+            kernel = self._with_nulls.setdefault(nulls, fresh)
+            if kernel is not fresh:  # Another thread was faster.
+                fresh.close()
+        return kernel
 
     # ------------------------------------------------------------------ shape
 
@@ -217,11 +219,11 @@ class Kernel(KernelBase[CData]):
 
 def _range_of(whole: tuple[int, ...], group: tuple[int, ...] | None) -> CData:
     """A range in the form of ``lib.bindless_launch``; the driver chooses the work-group for None."""
-    found = ffi.new("bindless_range_t *")
-    found.dimensions, found.whole, found.grouped = len(whole), whole, group is not None
+    result = ffi.new("bindless_range_t *")
+    result.dimensions, result.whole, result.grouped = len(whole), whole, group is not None
     if group is not None:
-        found.group = group
-    return found
+        result.group = group
+    return result
 
 
 _MULTIPLE = lib.CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE

@@ -28,7 +28,7 @@ _POINTER_SIZE = 8
 _Row = tuple[int, int, CData]
 
 # Values, their bindless_settings_t, and the memory behind its pointers.
-Found = tuple[tuple["bytes | int", ...], CData, object]
+Settings = tuple[tuple["bytes | int", ...], CData, object]
 
 
 class Arguments:
@@ -73,8 +73,8 @@ class Arguments:
         if means is not memory_buffers:
             unified = means is memory_usm
             self._address = lib.BINDLESS_UNIFIED_ADDRESS if unified else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
-        self._last: Found = ((), None, None)
-        self._kept = [lock, context.state]
+        self._last: Settings = ((), None, None)
+        self._references = [lock, context.state]
         self.described = ffi.new("bindless_kernel_t *")
         self.described.kernel, self.described.lock, self.described.context = native, lock, context.state
         self.described.listed = indirect and means is memory_svm
@@ -95,37 +95,37 @@ class Arguments:
         listed, values = ffi.new("bindless_argument_t[]", rows), ffi.new("char[]", size + 1)
         self.begins = tuple(begins)
         self.objects = tuple(row for row, (kind, _, _) in zip(self._plan, rows) if kind == other)
-        self._kept += [listed, values]
+        self._references += [listed, values]
         described = self.described
         described.count, described.arguments, described.size, described.values = len(rows), listed, size, values
         return True
 
-    def find(self, arguments: Sequence[bytes | int]) -> Found:
+    def find(self, arguments: Sequence[bytes | int]) -> Settings:
         """bindless_settings_t for the context's generation, valid as long as that is; second the object that keeps it
         alive, because another thread may find other settings meanwhile.
         """
         generation, values, last = int(self._context.state.generation), tuple(arguments), self._last
         if last[1] is not None and last[1].generation == generation and last[0] == values:
             return last
-        rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
+        rows = [self._row(index, source, kind, values[source]) for source, kind, index in self._plan]
         settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
         settings.generation, settings.count, settings.rows = generation, len(rows), listed
-        found = self._last = values, settings, (rows, listed)
-        return found
+        result = self._last = values, settings, (rows, listed)
+        return result
 
     def find_objects(self, arguments: Sequence[bytes | int], values: CData) -> None:
         """Give C the driver objects of packed arguments."""
         settings, rows = _new_settings(), _new_rows(len(self._plan))
         settings.generation, settings.count, settings.rows = self._context.state.generation, len(self._plan), rows
-        kept = []
+        fresh = []
         for source, kind, index in self.objects:
             number = int.from_bytes(arguments[source], "little")  # type: ignore[arg-type]
             row = self._pointer(number) if kind == "pointer" else self._image(index, source, kind, number)
-            kept.append(row)
+            fresh.append(row)
             rows[index] = row
         lib.bindless_find_objects(self.described, values, settings)
 
-    def _found(self, index: int, source: int, kind: str, value: bytes | int) -> _Row:
+    def _row(self, index: int, source: int, kind: str, value: bytes | int) -> _Row:
         if isinstance(value, int):
             return _VALUE, value, _NULL
         if kind == "pointer":

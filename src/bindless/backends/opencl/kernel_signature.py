@@ -16,7 +16,7 @@ from ...model.errors import Error
 from ...model.module import opencl_c
 from ...model.module.description import KernelSignature, Parameter
 from ..contract import KernelArgument
-from .errors import made
+from .errors import create
 
 __all__ = ["NativeArgument", "Signature", "reflected_of", "signature_of"]
 
@@ -54,7 +54,7 @@ class Signature:
 
 
 def signature_of(
-    kernel: CData, count: int, told: KernelSignature | None, declared: KernelSignature | None = None
+    kernel: CData, count: int, record: KernelSignature | None, declared: KernelSignature | None = None
 ) -> Signature:
     """The signature of a cl_kernel.
 
@@ -62,55 +62,55 @@ def signature_of(
     ----------
     count
         number of the driver's arguments.
-    told
+    record
         signature in the SPIR-V.
     declared
         signature in the source text, for drivers without reflection.
     """
-    return _joined(_fitting(told, count) or _reflected(kernel, count, declared))
+    return _join(_fitting(record, count) or _reflected(kernel, count, declared))
 
 
 def _fitting(said: KernelSignature | None, count: int) -> tuple[Parameter, ...]:
     """The parameters in a source, if they are known and match the driver's count."""
-    found = () if said is None else said.parameters or ()
-    return found if len(found) == count else ()
+    parameters = () if said is None else said.parameters or ()
+    return parameters if len(parameters) == count else ()
 
 
 def reflected_of(program: CData, name: str, declared: KernelSignature | None = None) -> KernelSignature:
     """The driver's reflection of a kernel in a program built from source, or else the text's declaration."""
-    kernel = made("clCreateKernel", program, name.encode())
+    kernel = create("clCreateKernel", program, name.encode())
     try:
         count = int.from_bytes(driver.get_info("clGetKernelInfo", kernel, lib.CL_KERNEL_NUM_ARGS), "little")
         listed = _reflected(kernel, count, declared)
     finally:
         lib.clReleaseKernel(kernel)
-    return KernelSignature(name, tuple(listed) if all(found.kind for found in listed) else None)
+    return KernelSignature(name, tuple(listed) if all(parameter.kind for parameter in listed) else None)
 
 
 def _reflected(kernel: CData, count: int, declared: KernelSignature | None) -> Sequence[Parameter]:
     listed = [_argument(kernel, index) for index in range(count)]
-    return listed if all(found.kind for found in listed) else _fitting(declared, count) or listed
+    return listed if all(parameter.kind for parameter in listed) else _fitting(declared, count) or listed
 
 
-def _joined(listed: Sequence[Parameter]) -> Signature:
+def _join(listed: Sequence[Parameter]) -> Signature:
     """The parts of one handle, joined into one argument."""
     arguments: list[KernelArgument] = []
     natives: list[NativeArgument] = []
     handle = ""
-    for found in listed:
-        type_ = found.type.rpartition(" ")[2] if found.kind == "image" else found.type
-        part = _PART.fullmatch(found.name)
+    for row in listed:
+        type_ = row.type.rpartition(" ")[2] if row.kind == "image" else row.type
+        part = _PART.fullmatch(row.name)
         if part is None or part[1] != handle:
             index = len(arguments)
             if part is not None:
                 arguments.append(KernelArgument(index, part[1], "value", _POINTER_SIZE))
             else:
-                arguments.append(KernelArgument(index, found.name, found.kind, found.size, type_, may_be_handle=False))
+                arguments.append(KernelArgument(index, row.name, row.kind, row.size, type_, may_be_handle=False))
         handle = part[1] if part is not None else ""
-        natives.append(NativeArgument(len(arguments) - 1, found.kind, type_, type_ != found.type))
-    known = all(argument.size or argument.kind != "value" for argument in arguments)
-    told = known and all(found.kind for found in listed)
-    return Signature(tuple(arguments) if told else None, tuple(natives))
+        natives.append(NativeArgument(len(arguments) - 1, row.kind, type_, type_ != row.type))
+    complete = all(argument.size or argument.kind != "value" for argument in arguments)
+    described = complete and all(row.kind for row in listed)
+    return Signature(tuple(arguments) if described else None, tuple(natives))
 
 
 def _argument(kernel: CData, index: int) -> Parameter:
@@ -118,13 +118,13 @@ def _argument(kernel: CData, index: int) -> Parameter:
     types of the source.
     """
 
-    def told(name: int) -> int:
+    def ask(name: int) -> int:
         return int.from_bytes(driver.get_info("clGetKernelArgInfo", kernel, index, name), "little")
 
     try:
         name = driver.get_text("clGetKernelArgInfo", kernel, index, lib.CL_KERNEL_ARG_NAME)
         type_ = driver.get_text("clGetKernelArgInfo", kernel, index, lib.CL_KERNEL_ARG_TYPE_NAME)
-        space, access = told(lib.CL_KERNEL_ARG_ADDRESS_QUALIFIER), told(lib.CL_KERNEL_ARG_ACCESS_QUALIFIER)
+        space, access = ask(lib.CL_KERNEL_ARG_ADDRESS_QUALIFIER), ask(lib.CL_KERNEL_ARG_ACCESS_QUALIFIER)
     except Error:
         return Parameter("", "", "", 0)
     return opencl_c.parameter(name, type_, _SPACES.get(space, ""), _WRITTEN.get(access, ""))

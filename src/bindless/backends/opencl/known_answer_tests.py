@@ -20,7 +20,7 @@ from ...drivers.common.cffi_types import CData
 from ...model.arrays import Array, DType
 from ...model.module.disk_cache import cache
 from .device import Device
-from .errors import check, made
+from .errors import check, create
 from .fork_guard import refuse_in_fork
 
 __all__ = ["LAYER_MACRO", "LayerCoordinate", "layer_coordinate", "spoiled_formats"]
@@ -97,16 +97,16 @@ kernel void planes(read_only image2d_array_t image, sampler_t how, global float4
 
 def _remembered(device: Device, name: str, text: str, test: Callable[[], Any]) -> Any:
     """The result of a test, stored for other processes by driver version if the cache is on."""
-    kept = cache()
+    store = cache()
     platform = device.platform.record
     about = (platform.name, platform.version, device.name, device.version_text, device.driver_version)
     key = (b"opencl known answers 1", name.encode(), repr(about).encode(), text.encode())
-    found = kept.get(*key) if kept is not None else None
-    if found is not None:
-        return json.loads(found)
+    entry = store.get(*key) if store is not None else None
+    if entry is not None:
+        return json.loads(entry)
     result = test()
-    if kept is not None:
-        kept.put(json.dumps(result).encode(), *key)
+    if store is not None:
+        store.put(json.dumps(result).encode(), *key)
     return result
 
 
@@ -117,14 +117,14 @@ def spoiled_formats(device: Device, formats: frozenset[tuple[int, int]]) -> froz
     if not formats or not device.number(lib.CL_DEVICE_COMPILER_AVAILABLE):
         return frozenset()
     tested = sorted(formats)
-    found = _remembered(device, repr(tested), _TEXELS, lambda: _spoiled(device, tested))
-    return frozenset((order, type_) for order, type_ in found)
+    spoiled = _remembered(device, repr(tested), _TEXELS, lambda: _spoiled(device, tested))
+    return frozenset((order, type_) for order, type_ in spoiled)
 
 
 def _spoiled(device: Device, formats: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     try:
         with _bench(device, _TEXELS) as bench:
-            return [found for found in formats if not bench.keeps_texels(*found)]
+            return [form for form in formats if not bench.keeps_texels(*form)]
     except _NotBuilt:
         return []
 
@@ -160,12 +160,14 @@ class _Bench:
     def __init__(self, device: Device, text: str, options: str, stack: ExitStack) -> None:
         self._stack = stack
         handles, source = ffi.new("cl_device_id[]", [device.handle]), text.encode()
-        self._context = made("clCreateContext", ffi.NULL, 1, handles, ffi.NULL, ffi.NULL, details=f"for {device.name}")
+        self._context = create(
+            "clCreateContext", ffi.NULL, 1, handles, ffi.NULL, ffi.NULL, details=f"for {device.name}"
+        )
         stack.callback(lib.clReleaseContext, self._context)
-        self._queue = made("clCreateCommandQueue", self._context, device.handle, 0)
+        self._queue = create("clCreateCommandQueue", self._context, device.handle, 0)
         stack.callback(lib.clReleaseCommandQueue, self._queue)
         texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
-        self._program = made("clCreateProgramWithSource", self._context, 1, texts, sizes)
+        self._program = create("clCreateProgramWithSource", self._context, 1, texts, sizes)
         stack.callback(lib.clReleaseProgram, self._program)
         # The newest language, as for the package's own kernels: PoCL 7.1 has no image functions in 1.2.
         language = "-cl-std=CL{}.{}".format(*max(device.c_version, (1, 2)))
@@ -183,12 +185,12 @@ class _Bench:
         desc = ffi.new("cl_image_desc *")
         desc.image_type, desc.image_width, desc.image_height, desc.image_array_size = kind, _WIDTH, height, layers
         pixel = ffi.new("cl_image_format *", (order, type_))
-        return self._own(made("clCreateImage", self._context, lib.CL_MEM_READ_WRITE, pixel, desc, ffi.NULL))
+        return self._own(create("clCreateImage", self._context, lib.CL_MEM_READ_WRITE, pixel, desc, ffi.NULL))
 
     def _buffer(self, values: Array) -> CData:
         flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_COPY_HOST_PTR
         memory = ffi.cast("void *", values.ctypes.data)
-        return self._own(made("clCreateBuffer", self._context, flags, values.nbytes, memory))
+        return self._own(create("clCreateBuffer", self._context, flags, values.nbytes, memory))
 
     def _copy(self, to_image: bool, image: CData, region: tuple[int, int, int], pixels: Array) -> None:
         call = lib.clEnqueueWriteImage if to_image else lib.clEnqueueReadImage
@@ -201,7 +203,7 @@ class _Bench:
         check(result, "clEnqueueWriteImage" if to_image else "clEnqueueReadImage")
 
     def _run(self, name: str, items: tuple[int, ...], *arguments: object) -> None:
-        kernel = made("clCreateKernel", self._program, name.encode())
+        kernel = create("clCreateKernel", self._program, name.encode())
         self._stack.callback(lib.clReleaseKernel, kernel)
         for index, argument in enumerate(arguments):
             check(lib.clSetKernelArg(kernel, index, 8, ffi.new("void **", argument)), "clSetKernelArg", name)
@@ -240,7 +242,7 @@ class _Bench:
 
     def finds_layers(self) -> bool:
         """Whether samples of both kinds of arrays come from the requested layers."""
-        sampler = made("clCreateSampler", self._context, 1, lib.CL_ADDRESS_CLAMP_TO_EDGE, lib.CL_FILTER_NEAREST)
+        sampler = create("clCreateSampler", self._context, 1, lib.CL_ADDRESS_CLAMP_TO_EDGE, lib.CL_FILTER_NEAREST)
         self._stack.callback(lib.clReleaseSampler, sampler)
         numbers = np.arange(_LAYERS, dtype="f4") + 1
         pixels = np.ascontiguousarray(np.broadcast_to(numbers[:, None, None, None], (_LAYERS, 1, _WIDTH, 4)))
@@ -250,11 +252,11 @@ class _Bench:
         ):
             image = self._image(lib.CL_RGBA, lib.CL_FLOAT, kind, 1, _LAYERS)
             self._copy(True, image, region, pixels)
-            found = np.zeros((_LAYERS, 4), "f4")
-            buffer = self._buffer(found)
+            values = np.zeros((_LAYERS, 4), "f4")
+            buffer = self._buffer(values)
             self._run(name, (_LAYERS,), image, sampler, buffer)
-            self._read(buffer, found)
-            if not (found[:, 0] == numbers).all():
+            self._read(buffer, values)
+            if not (values[:, 0] == numbers).all():
                 return False
         return True
 

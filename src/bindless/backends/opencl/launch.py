@@ -63,9 +63,9 @@ def launch_with_offset(
             "it in the kernel",
             backend="opencl",
         )
-    moved = ffi.new("bindless_range_t *", kernel.shape(global_size, local_size)[0])
-    moved.offset = offset
-    return launch_shape(queue, kernel, moved, arguments, waits)
+    shape = ffi.new("bindless_range_t *", kernel.shape(global_size, local_size)[0])
+    shape.offset = offset
+    return launch_shape(queue, kernel, shape, arguments, waits)
 
 
 def launch_shape(
@@ -83,17 +83,17 @@ def launch_shape(
     packed = kernel.packed(arguments)
     if packed is None:
         kernel.require(arguments)
-    known = kernel.set
-    values: CData = packed if packed is not None and known.direct else _NULL
+    prepared = kernel.set
+    values: CData = packed if packed is not None and prepared.direct else _NULL
     count, events = (len(waits), array_of(waits)) if waits else (0, _NULL)
     slot = _new_event()
     result = _IN_PYTHON
     try:
         if values != _NULL:
-            result = _enqueue(known.described, handle, shape, values, _NULL, count, events, slot)
+            result = _enqueue(prepared.described, handle, shape, values, _NULL, count, events, slot)
         while result == _IN_PYTHON:  # Repeat if the settings are out of date already.
-            found = kernel.find(arguments)
-            result = _enqueue(known.described, handle, shape, values, found[1], count, events, slot)
+            settings = kernel.find(arguments)
+            result = _enqueue(prepared.described, handle, shape, values, settings[1], count, events, slot)
         if result != SUCCESS:
             fail(result, _CALL, f"kernel {kernel.name!r}")
         return queue.note(slot[0])

@@ -78,8 +78,8 @@ def compile_module(
         raise InvalidError("the source is empty; it is SPIR-V or OpenCL C", backend="opencl")
     flags = options_of(place, source, specialization, options)
     with explain_missing_features(place, source):
-        made = Object(create_program(context, place, source, specialization), source, flags)
-        return made, compile_program(made.native, place, flags, hint_of(source))
+        unit = Object(create_program(context, place, source, specialization), source, flags)
+        return unit, compile_program(unit.native, place, flags, hint_of(source))
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
@@ -92,17 +92,17 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], *,
     """
     refuse_in_fork()
     place = context.device(device)
-    result, found, said = _linked(context, place, objects, options)
+    result, program, said = _linked(context, place, objects, options)
     if result == lib.CL_LINK_PROGRAM_FAILURE and place.takes_ptx:
         # As for built programs: NVIDIA's driver does not link a kernel without parameters when argument info is on.
         again = [_unasked(context, place, part) for part in objects]
-        result, found, said = _linked(context, place, again, options)
+        result, program, said = _linked(context, place, again, options)
     if result != SUCCESS:
         raise build_error(result, "clLinkProgram", place, said)
     signatures = {name: row for part in objects for name, row in signatures_of(part.source).items()}
     declared = {name: row for part in objects for name, row in declared_in(part.source).items()}
     adapted = all(is_adapted(part.source) for part in objects)
-    return Module(context, place, found, signatures, said, declared=declared, adapted=adapted)
+    return Module(context, place, program, signatures, said, declared=declared, adapted=adapted)
 
 
 def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, CData, str]:
@@ -111,17 +111,17 @@ def _linked(context: Context, place: Device, objects: Sequence[Object], options:
     programs = ffi.new("cl_program[]", [part.native for part in objects])
     handles = ffi.new("cl_device_id[]", [place.handle])
     flags = ffi.new("char[]", options.encode())
-    found = lib.clLinkProgram(context.handle, 1, handles, flags, len(programs), programs, ffi.NULL, ffi.NULL, slot)
-    said = build_log(found, place) if found != ffi.NULL else ""
-    if slot[0] != SUCCESS and found != ffi.NULL:
-        lib.clReleaseProgram(found)
-    return int(slot[0]), found, said
+    program = lib.clLinkProgram(context.handle, 1, handles, flags, len(programs), programs, ffi.NULL, ffi.NULL, slot)
+    said = build_log(program, place) if program != ffi.NULL else ""
+    if slot[0] != SUCCESS and program != ffi.NULL:
+        lib.clReleaseProgram(program)
+    return int(slot[0]), program, said
 
 
 def _unasked(context: Context, place: Device, part: Object) -> Object:
     """The same module, compiled without argument info; the module itself if it has none."""
     if ASKING not in part.options:
         return part
-    made = Object(create_program(context, place, part.source), part.source, unasked(part.options))
-    compile_program(made.native, place, made.options, hint_of(made.source))
-    return made
+    unit = Object(create_program(context, place, part.source), part.source, unasked(part.options))
+    compile_program(unit.native, place, unit.options, hint_of(unit.source))
+    return unit

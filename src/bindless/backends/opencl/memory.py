@@ -103,9 +103,9 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
         )
     _require_size(place, kind, nbytes)
     more = row_reserve(place)
-    made = means.allocate(context, place, kind, nbytes, max(alignment, more), more)
-    context.add(made)
-    return made.base
+    allocation = means.allocate(context, place, kind, nbytes, max(alignment, more), more)
+    context.add(allocation)
+    return allocation.base
 
 
 def _require_size(device: Device, kind: UsmKind, nbytes: int) -> None:

@@ -7,8 +7,8 @@ start of a buffer, or an offset where a sub-buffer may begin. These addresses ha
 from __future__ import annotations
 
 import itertools
-import threading
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import UsmKind
@@ -17,7 +17,7 @@ from ..contract import PointerRecord
 from .context import Allocation, Context
 from .copy_command import CopyCommand, copy_bytes
 from .device import Device
-from .errors import SUCCESS, check, made, release
+from .errors import SUCCESS, check, create, release
 from .fork_guard import in_fork
 from .memory_svm import as_buffer, is_coarse
 from .queue import Command
@@ -42,7 +42,7 @@ lib, ffi = driver.lib, driver.ffi
 NUMBERS = range(1 << 60, 1 << 62)
 _GAP = 1 << 16
 _numbers = itertools.count(NUMBERS.start, _GAP)
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def kinds(device: Device) -> frozenset[UsmKind]:
@@ -96,23 +96,23 @@ def find(context: Context, address: int) -> PointerRecord:
 
 def _place(context: Context, address: int, nbytes: int) -> tuple[CData, int] | None:
     """Buffer and offset of an address; None for memory of the process."""
-    found = context.allocation_of(address)
-    if found is None:
+    allocation = context.allocation_of(address)
+    if allocation is None:
         if is_number(address):
             raise InvalidError(
                 f"{address:#x} stands for a buffer that was freed, or is of another context", backend="opencl"
             )
         return None
-    offset = address - found.base
-    if offset + nbytes > found.size:
+    offset = address - allocation.base
+    if offset + nbytes > allocation.size:
         raise InvalidError(
-            f"{nbytes} bytes at {address:#x}: the allocation ends {found.size - offset} bytes behind it",
+            f"{nbytes} bytes at {address:#x}: the allocation ends {allocation.size - offset} bytes behind it",
             backend="opencl",
         )
-    if found.buffer is None:  # Memory with an address: commands treat it as the process's if the host can access it.
+    if allocation.buffer is None:  # Memory with an address: the process's for commands, if the host can access it.
         device = context.devices[0]
-        return None if device.has_usm or not is_coarse(device) else (as_buffer(context, found), offset)
-    return found.buffer, offset
+        return None if device.has_usm or not is_coarse(device) else (as_buffer(context, allocation), offset)
+    return allocation.buffer, offset
 
 
 def copies(context: Context, dst: int, src: int, nbytes: int) -> list[CopyCommand]:
@@ -136,7 +136,7 @@ class Temporary:
     """A buffer for the duration of the submission of commands: the driver keeps it until they have run."""
 
     def __init__(self, context: Context, nbytes: int) -> None:
-        self.buffer = made(
+        self.buffer = create(
             "clCreateBuffer", context.handle, lib.CL_MEM_READ_WRITE, nbytes, ffi.NULL, details=f"{nbytes} bytes between"
         )
 
@@ -176,12 +176,12 @@ def buffer_of(context: Context, address: int, alignment: int = 0) -> CData:
     InvalidError
         no buffer can begin there.
     """
-    found = context.allocation_of(address)
-    if found is None or found.buffer is None:
+    allocation = context.allocation_of(address)
+    if allocation is None or allocation.buffer is None:
         raise InvalidError(f"{address:#x} is no memory of this context", backend="opencl")
-    offset = address - found.base
+    offset = address - allocation.base
     if not offset:
-        return found.buffer
+        return allocation.buffer
     unit = max(max(device.sub_buffer_alignment for device in context.devices), alignment)
     if offset % unit:
         raise InvalidError(
@@ -190,19 +190,19 @@ def buffer_of(context: Context, address: int, alignment: int = 0) -> CData:
             "number",
             backend="opencl",
         )
-    part = found.parts.get(offset)
+    part = allocation.parts.get(offset)
     if part is None:
-        region = ffi.new("cl_buffer_region *", (offset, found.size - offset))
-        part = made(
+        region = ffi.new("cl_buffer_region *", (offset, allocation.size - offset))
+        part = create(
             "clCreateSubBuffer",
-            found.buffer,
+            allocation.buffer,
             lib.CL_MEM_READ_WRITE,
             lib.CL_BUFFER_CREATE_TYPE_REGION,
             region,
-            details=f"{offset} bytes into {found.size}",
+            details=f"{offset} bytes into {allocation.size}",
         )
-        kept = found.parts.setdefault(offset, part)
-        if kept is not part:  # Another thread was faster.
+        first = allocation.parts.setdefault(offset, part)
+        if first is not part:  # Another thread was faster.
             check(lib.clReleaseMemObject(part), "clReleaseMemObject")
-            part = kept
+            part = first
     return part

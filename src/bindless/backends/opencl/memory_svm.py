@@ -11,7 +11,7 @@ from ..contract import PointerRecord
 from .context import WHOLE, Allocation, Context
 from .copy_command import CopyCommand, copy_bytes
 from .device import Device
-from .errors import made, release
+from .errors import create, release
 from .queue import Command
 
 __all__ = ["allocate", "as_buffer", "copies", "fill", "find", "free", "is_coarse", "kinds", "prefetch"]
@@ -43,13 +43,13 @@ def allocate(
         if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
             flags |= lib.CL_MEM_SVM_ATOMICS
     more = alignment if alignment > _MOST_ALIGNED else 0
-    found = lib.bindless_allocate_shared_virtual(
+    pointer = lib.bindless_allocate_shared_virtual(
         context.state, flags, nbytes + reserve + more, 0 if more else alignment
     )
-    if found == ffi.NULL:
+    if pointer == ffi.NULL:
         raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
     owner = None if kind is UsmKind.host else device
-    start = int(ffi.cast("uintptr_t", found))
+    start = int(ffi.cast("uintptr_t", pointer))
     base = -(-start // more) * more if more else start
     return Allocation(kind, owner, base, nbytes, start=start)
 
@@ -80,14 +80,14 @@ def as_buffer(context: Context, own: Allocation) -> CData:
     """The cl_mem of an allocation, created once: both end together. NVIDIA's driver blocks its release until the
     commands that use it are complete.
     """
-    found = own.parts.get(WHOLE)
-    if found is None:
+    buffer = own.parts.get(WHOLE)
+    if buffer is None:
         flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
-        fresh = made("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
-        found = own.parts.setdefault(WHOLE, fresh)
-        if found is not fresh:  # Another thread was faster.
+        fresh = create("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
+        buffer = own.parts.setdefault(WHOLE, fresh)
+        if buffer is not fresh:  # Another thread was faster.
             release(lib.clReleaseMemObject(fresh), "clReleaseMemObject")
-    return found
+    return buffer
 
 
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:

@@ -62,13 +62,13 @@ def _allocated(context: Context, device: Device, kind: UsmKind, nbytes: int, ali
     slot = ffi.new("cl_int *")
     if kind is UsmKind.host:
         call = "clHostMemAllocINTEL"
-        found = lib.clHostMemAllocINTEL(context.handle, ffi.NULL, nbytes, alignment, slot)
+        pointer = lib.clHostMemAllocINTEL(context.handle, ffi.NULL, nbytes, alignment, slot)
     else:
         call = "clDeviceMemAllocINTEL" if kind is UsmKind.device else "clSharedMemAllocINTEL"
-        found = getattr(lib, call)(context.handle, device.handle, ffi.NULL, nbytes, alignment, slot)
-    if slot[0] != SUCCESS or found == ffi.NULL:
+        pointer = getattr(lib, call)(context.handle, device.handle, ffi.NULL, nbytes, alignment, slot)
+    if slot[0] != SUCCESS or pointer == ffi.NULL:
         raise device.no_memory(slot[0] or lib.CL_OUT_OF_HOST_MEMORY, call, kind, nbytes, alignment)
-    return int(ffi.cast("uintptr_t", found))
+    return int(ffi.cast("uintptr_t", pointer))
 
 
 def free(context: Context, allocation: Allocation) -> None:

@@ -172,18 +172,18 @@ def describe_module(source: bytes) -> ModuleDescription:
 
 def _constants_of(source: bytes) -> list[Constant]:
     """Specialization constants of a text: 4-byte integers unless it declares a type."""
-    typed = {int(found[1]): found for found in _TYPED.finditer(source)}
-    made = []
-    for number in sorted({int(found[1]) for found in _CONSTANT.finditer(source)}):
-        found = typed.get(number)
-        kind, size = ("int", 4) if found is None else (found[2].decode(), int(found[3]))
+    typed = {int(match[1]): match for match in _TYPED.finditer(source)}
+    constants = []
+    for number in sorted({int(match[1]) for match in _CONSTANT.finditer(source)}):
+        match = typed.get(number)
+        kind, size = ("int", 4) if match is None else (match[2].decode(), int(match[3]))
         constant = Constant(number, kind, size, bytes(size))
-        if found is not None and found[4]:
-            text = found[4].decode()
+        if match is not None and match[4]:
+            text = match[4].decode()
             default = float(text) if kind == "float" else int(text, 0)
             constant = Constant(number, kind, size, constant.pack(default))
-        made.append(constant)
-    return made
+        constants.append(constant)
+    return constants
 
 
 def declared_in(source: bytes) -> Mapping[str, KernelSignature]:
@@ -214,10 +214,10 @@ def build_log(program: CData, device: Device) -> str:
 
 def build_error(result: int, call: str, device: Device, said: str = "") -> Error:
     """A BuildError with the log, or the exception of a failure that the module did not cause."""
-    found = error(result, call, f"for {device.name}")
+    failure = error(result, call, f"for {device.name}")
     if result in (lib.CL_OUT_OF_HOST_MEMORY, lib.CL_OUT_OF_RESOURCES, lib.CL_DEVICE_NOT_AVAILABLE):
-        return found
-    return common.build_error(found, said)
+        return failure
+    return common.build_error(failure, said)
 
 
 def create_program(
@@ -234,22 +234,22 @@ def create_program(
     """
     slot = ffi.new("cl_int *")
     if spirv.is_spirv(source):
-        found, call = _of_il(context, device, source, slot), device.il_function or ""
+        program, call = _of_il(context, device, source, slot), device.il_function or ""
     elif is_text(source):
         _require_compiler(device)
         texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
         call = "clCreateProgramWithSource"
-        found = lib.clCreateProgramWithSource(context.handle, 1, texts, sizes, slot)
+        program = lib.clCreateProgramWithSource(context.handle, 1, texts, sizes, slot)
     else:
-        found, call = _of_binary(context, device, source, slot), "clCreateProgramWithBinary"
-    if slot[0] != SUCCESS or found == ffi.NULL:
+        program, call = _of_binary(context, device, source, slot), "clCreateProgramWithBinary"
+    if slot[0] != SUCCESS or program == ffi.NULL:
         raise build_error(slot[0] or lib.CL_INVALID_OPERATION, call, device, hint_of(source))
     try:
-        _specialise(found, device, source, specialization or {})
+        _specialise(program, device, source, specialization or {})
     except BaseException:
-        lib.clReleaseProgram(found)
+        lib.clReleaseProgram(program)
         raise
-    return found
+    return program
 
 
 def _of_binary(context: Context, device: Device, source: bytes, slot: CData) -> CData:
@@ -323,8 +323,8 @@ def _specialise(program: CData, device: Device, source: bytes, specialization: M
         return
     there = describe_module(source).constants or {}
     for number, value in specialization.items():
-        known = there.get(number)
-        if known is None or known.size != len(value):
+        constant = there.get(number)
+        if constant is None or constant.size != len(value):
             listed = ", ".join(f"{constant.number} of {constant.size} bytes" for constant in there.values()) or "none"
             raise BuildError(
                 f"specialization constant {number} of {len(value)} bytes: the module has {listed}", backend="opencl"
@@ -348,10 +348,10 @@ def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes
     exact = device.number(lib.CL_DEVICE_SINGLE_FP_CONFIG) & lib.CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
     if exact and is_adapted(source):
         parts.append("-cl-fp32-correctly-rounded-divide-sqrt")
-    known = {constant.number: constant for constant in _constants_of(source)}
+    constants = {constant.number: constant for constant in _constants_of(source)}
     for number, value in (specialization or {}).items():
-        if number in known:
-            parts.append(f"-DBINDLESS_CONSTANT_{number}={_literal(known[number], value)}")
+        if number in constants:
+            parts.append(f"-DBINDLESS_CONSTANT_{number}={_literal(constants[number], value)}")
     return " ".join(filter(None, (*parts, options))).encode()
 
 
@@ -390,26 +390,26 @@ def load_module(
     place = context.device(device)
     if not source:
         raise InvalidError("the source is empty; it is SPIR-V, OpenCL C, or a binary", backend="opencl")
-    kept = cache() if spirv.is_spirv(source) or (is_text(source) and b"#include" not in source) else None
+    store = cache() if spirv.is_spirv(source) or (is_text(source) and b"#include" not in source) else None
     flags = options_of(place, source, specialization, options)
-    key = key_of(place, flags, specialization, source) if kept is not None else ()
-    found = kept.get(*key) if kept is not None else None
-    if found is not None:
+    key = key_of(place, flags, specialization, source) if store is not None else ()
+    entry = store.get(*key) if store is not None else None
+    if entry is not None:
         try:
-            return load_kept(context, place, found, is_adapted(source))
+            return load_kept(context, place, entry, is_adapted(source))
         except BuildError:
             pass  # If the driver refuses its own binary, it compiles the source again.
     with explain_missing_features(place, source):
         program = create_program(context, place, source, specialization)
         said = build(program, place, flags, hint_of(source))
-    made = Module(
+    module = Module(
         context, place, program, signatures_of(source), said, declared=declared_in(source), adapted=is_adapted(source)
     )
-    if kept is not None:
-        packed = packed_of(made)
+    if store is not None:
+        packed = packed_of(module)
         if packed:
-            kept.put(packed, *key)
-    return made
+            store.put(packed, *key)
+    return module
 
 
 def build_program(program: CData, devices: Sequence[Device], options: bytes) -> int:

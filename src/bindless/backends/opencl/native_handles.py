@@ -23,7 +23,8 @@ from .device import Device, Platform, all_platforms, devices
 from .errors import SUCCESS
 from .event import Event
 from .image_format import channel_type_of
-from .image_memory import FOREIGN_IMAGES, ImageStorage
+from .image_memory import FOREIGN_IMAGES
+from .image_objects import ImageStorage
 from .queue import Queue
 from .reference_count import Reference, checked, handle_of, property_of, retain
 
@@ -135,9 +136,9 @@ def adopt_device(handle: NativeHandle) -> tuple[DeviceRecord, Device] | None:
 
 def _part(handle: NativeHandle) -> Device | None:
     """A known device, or a sub-device of one, retained during its use here."""
-    known = find_device(handle)
-    if known is not None:
-        return known
+    device = find_device(handle)
+    if device is not None:
+        return device
     native = checked(handle)
     (above,) = property_of("clGetDeviceInfo", native, lib.CL_DEVICE_PARENT_DEVICE, "cl_device_id", handle)
     try:
@@ -147,36 +148,38 @@ def _part(handle: NativeHandle) -> Device | None:
     if parent is None:
         return None
     reference = Reference(native, "cl_device_id", False)
-    made = _parts[int(handle)] = _ForeignPart(parent.platform, native, parent, reference)
-    return made
+    part = _parts[int(handle)] = _ForeignPart(parent.platform, native, parent, reference)
+    return part
 
 
 def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
     """The devices of a context, queue or program."""
     call, name = _DEVICES[handle.type]
-    told = property_of(call, checked(handle), name, "cl_device_id", handle)
-    found = (_part(handle_of(native, "cl_device_id")) for native in told)
-    return tuple(device for device in found if device is not None)
+    natives = property_of(call, checked(handle), name, "cl_device_id", handle)
+    parts = (_part(handle_of(native, "cl_device_id")) for native in natives)
+    return tuple(device for device in parts if device is not None)
 
 
-def is_among(device: Device, told: Iterable[CData]) -> bool:
+def is_among(device: Device, natives: Iterable[CData]) -> bool:
     """Whether the driver's list contains a device, or its parent: for contexts of sub-devices PoCL lists the whole
     devices.
     """
-    return device.handle in told or (device.parent is not None and is_among(device.parent, told))
+    return device.handle in natives or (device.parent is not None and is_among(device.parent, natives))
 
 
 def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
     """Adopt a context for some of its devices."""
     native = checked(handle)
-    told = property_of("clGetContextInfo", native, lib.CL_CONTEXT_DEVICES, "cl_device_id", handle)
+    natives = property_of("clGetContextInfo", native, lib.CL_CONTEXT_DEVICES, "cl_device_id", handle)
     for device in devices:
-        if not is_among(device, told):
-            raise InvalidError(f"{device!r} is no device of {handle!r}, which has {len(told)} others", backend="opencl")
-    made = Context(devices, native)
+        if not is_among(device, natives):
+            raise InvalidError(
+                f"{device!r} is no device of {handle!r}, which has {len(natives)} others", backend="opencl"
+            )
+    context = Context(devices, native)
     if not owned:
         retain(native, "cl_context")
-    return made
+    return context
 
 
 # ---------------------------------------------------------------------- queues, events
@@ -238,13 +241,13 @@ def describe_memory(context: Context, handle: NativeHandle) -> PointerRecord:
 
 def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
     """Adopt a buffer under a number, as for drivers without unified memory."""
-    known = describe_memory(context, handle)
+    record = describe_memory(context, handle)
     native = ffi.cast("cl_mem", int(handle))
     if not owned:
         retain(native, "cl_mem")
-    made = memory_buffers.around(native, context.devices[0], known.size)
-    context.add(made)
-    return PointerRecord(made.kind, made.base, made.size, made.device)
+    allocation = memory_buffers.around(native, context.devices[0], record.size)
+    context.add(allocation)
+    return PointerRecord(allocation.kind, allocation.base, allocation.size, allocation.device)
 
 
 _DIMENSIONS = {lib.CL_MEM_OBJECT_IMAGE1D: 1, lib.CL_MEM_OBJECT_IMAGE2D: 2, lib.CL_MEM_OBJECT_IMAGE3D: 3}
@@ -272,8 +275,8 @@ def adopt_image(context: Context, device: Device, handle: NativeHandle, owned: b
     def ask(name: int) -> int:
         return int(property_of("clGetImageInfo", native, name, "size_t", handle)[0])
 
-    told = property_of("clGetImageInfo", native, lib.CL_IMAGE_FORMAT, "cl_image_format", handle)
-    form = told[0]
+    formats = property_of("clGetImageInfo", native, lib.CL_IMAGE_FORMAT, "cl_image_format", handle)
+    form = formats[0]
     try:
         channel_type, channels = channel_type_of(form)
     except KeyError:
@@ -300,26 +303,26 @@ def memory_handle(context: Context, address: int, *, image: bool = False) -> CDa
     """The cl_mem of a buffer's memory, or of image memory; None for memory without a cl_mem."""
     if image:
         return context.images[address].handle
-    found = context.allocation_of(address)
-    if found is None:
+    allocation = context.allocation_of(address)
+    if allocation is None:
         return None
-    return found.buffer if found.buffer is not None else _over(context, found)
+    return allocation.buffer if allocation.buffer is not None else _over(context, allocation)
 
 
 def _over(context: Context, allocation: Allocation) -> CData:
     """A buffer over unified or shared virtual memory, created once; both end together."""
     if any(device.has_usm and device.type is not DeviceType.cpu for device in context.devices):
         return None  # Such a buffer may be a copy.
-    made = allocation.parts.get(WHOLE)
-    if made is None:
+    buffer = allocation.parts.get(WHOLE)
+    if buffer is None:
         slot = ffi.new("cl_int *")
         pointer = ffi.cast("void *", allocation.base)
         flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
-        made = lib.clCreateBuffer(context.handle, flags, allocation.size, pointer, slot)
+        buffer = lib.clCreateBuffer(context.handle, flags, allocation.size, pointer, slot)
         if slot[0] != SUCCESS:
             return None
-        kept = allocation.parts.setdefault(WHOLE, made)
-        if kept is not made:  # Another thread was faster.
-            lib.clReleaseMemObject(made)
-            made = kept
-    return made
+        first = allocation.parts.setdefault(WHOLE, buffer)
+        if first is not buffer:  # Another thread was faster.
+            lib.clReleaseMemObject(buffer)
+            buffer = first
+    return buffer

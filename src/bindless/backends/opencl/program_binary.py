@@ -54,13 +54,13 @@ def binary_of(program: CData, device: Device) -> bytes:
 
 def pack(signatures: Mapping[str, KernelSignature], log: str, binary: bytes) -> bytes:
     """Signatures, log and binary as bytes."""
-    told = {
+    rows = {
         name: None
-        if found.parameters is None
-        else [[part.name, part.type, part.kind, part.size] for part in found.parameters]
-        for name, found in signatures.items()
+        if signature.parameters is None
+        else [[part.name, part.type, part.kind, part.size] for part in signature.parameters]
+        for name, signature in signatures.items()
     }
-    head = json.dumps({"kernels": told, "log": log}).encode()
+    head = json.dumps({"kernels": rows, "log": log}).encode()
     return common.pack(head, binary)
 
 

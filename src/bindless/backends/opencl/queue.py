@@ -6,14 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from ...core._submission import Lane
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import Error, ExceptionList, InvalidError
 from .context import Context, new_lock
 from .device import Device
-from .errors import SUCCESS, fail, made, release
-from .event import QUERY, RELEASE, Event, address_of, array_of, failure_of
+from .errors import SUCCESS, create, fail, release
+from .event import QUERY, RELEASE, Event, EventQueue, address_of, array_of, failure_of
 from .fork_guard import in_fork, refuse_in_fork
 from .polling import new_events, status_of, wait_for
 
@@ -36,7 +35,7 @@ _MOST_FAILURES = 64
 Command = Callable[[CData, int, CData, CData], int]
 
 
-class Queue(Lane):
+class Queue(EventQueue):
     """A queue of one device; in order if the device has in-order queues only.
 
     Attributes
@@ -77,9 +76,11 @@ class Queue(Lane):
         self.state = ffi.new("bindless_queue_t *")
         self._lock = self.state.lock = new_lock()
         self.state.lowest_limit = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
-        self.waits, self.made = (address_of(ffi.addressof(self.state, name)) for name in ("wait_count", "made"))
+        self.waits, self.last_event = (
+            address_of(ffi.addressof(self.state, name)) for name in ("wait_count", "last_event")
+        )
         self.query, self.let_go = QUERY, RELEASE
-        self.wait_for, self.asked = _WAIT, address_of(self.state)
+        self.wait_for, self.driver_stream = _WAIT, address_of(self.state)
         self.handle = self._create() if native is None else native
         self.state.handle = self.handle
 
@@ -94,8 +95,8 @@ class Queue(Lane):
         context, device = self.context.handle, self.device.handle
         if self.device.platform.version >= (2, 0) and driver.has("clCreateCommandQueueWithProperties"):
             properties = ffi.new("cl_queue_properties[]", [lib.CL_QUEUE_PROPERTIES, flags, 0])
-            return made("clCreateCommandQueueWithProperties", context, device, properties)
-        return made("clCreateCommandQueue", context, device, flags)
+            return create("clCreateCommandQueueWithProperties", context, device, properties)
+        return create("clCreateCommandQueue", context, device, flags)
 
     # ------------------------------------------------------------------ commands
 
@@ -203,22 +204,22 @@ class Queue(Lane):
     def _settle(self) -> None:
         """Wait until the work submitted here is complete."""
         most = self.state.count
-        found = new_events(most)
-        count = min(most, lib.bindless_events_pending(self.state, found, most))
-        wait_for(ffi.unpack(found, count))
+        events = new_events(most)
+        count = min(most, lib.bindless_events_pending(self.state, events, most))
+        wait_for(ffi.unpack(events, count))
 
     def _raise_failures(self) -> None:
-        told: list[Error] = []
+        errors: list[Error] = []
         while True:
-            found = new_events(_MOST_FAILURES)
-            count = lib.bindless_events_failed(self.state, found, _MOST_FAILURES)
+            events = new_events(_MOST_FAILURES)
+            count = lib.bindless_events_failed(self.state, events, _MOST_FAILURES)
             if not count:
                 break
-            told += [failure_of(handle, status_of(handle)) for handle in ffi.unpack(found, count)]
-        if len(told) == 1:
-            raise told[0]
-        if told:
-            raise ExceptionList(told)
+            errors += [failure_of(handle, status_of(handle)) for handle in ffi.unpack(events, count)]
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            raise ExceptionList(errors)
 
     def is_idle(self) -> bool:
         """Whether all work is complete."""

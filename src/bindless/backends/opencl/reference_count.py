@@ -61,9 +61,9 @@ def checked(handle: NativeHandle) -> CData:
         the handle is not an object of any platform.
     """
     refuse_in_fork()
-    known = {_first_word(int(ffi.cast("uintptr_t", platform.handle))) for platform in all_platforms()}
+    words = {_first_word(int(ffi.cast("uintptr_t", platform.handle))) for platform in all_platforms()}
     word = _first_word(int(handle))
-    if int(handle) % _POINTER or word is None or (word not in known and word != _UNSEEN):
+    if int(handle) % _POINTER or word is None or (word not in words and word != _UNSEEN):
         raise InvalidError(
             f"{handle!r} is no object of an OpenCL platform here: it was released too often or too early, or its "
             "number is another thing's; keep a reference until the call returns",
@@ -84,12 +84,12 @@ def property_of(call: str, native: CData, name: int, element: str, handle: Nativ
     ask = getattr(lib, call)
     result = ask(native, name, 0, ffi.NULL, size)
     if result == SUCCESS:
-        found = ffi.new(f"{element}[]", size[0] // ffi.sizeof(element))
-        result = ask(native, name, size[0], found, ffi.NULL)
+        values = ffi.new(f"{element}[]", size[0] // ffi.sizeof(element))
+        result = ask(native, name, size[0], values, ffi.NULL)
     if result != SUCCESS:
         plain = error(result, call, f"{handle!r} is no {handle.type} that can be used")
         raise InvalidError(str(plain), backend="opencl", native_code=plain.native_code, native_name=plain.native_name)
-    return found
+    return values
 
 
 def handle_of(native: CData, type_: str) -> NativeHandle:

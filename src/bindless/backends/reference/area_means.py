@@ -11,12 +11,12 @@ from ...model.channels import CHANNELS, ELEMENTS
 from .objects import Event, Queue
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["area_mean", "fill_levels"]
 
 
-def _struct(backend: ReferenceBackend, mean: AreaMean) -> CData:
+def _struct(backend: DriverAccess, mean: AreaMean) -> CData:
     """A ``blr_area_mean_t *``."""
     native = backend._ffi.new("blr_area_mean_t *")
     native.source.image = backend._image(mean.source)
@@ -28,7 +28,7 @@ def _struct(backend: ReferenceBackend, mean: AreaMean) -> CData:
     return native
 
 
-def area_mean(backend: ReferenceBackend, queue: Queue, mean: AreaMean, waits: Sequence[Event] = ()) -> Event:
+def area_mean(backend: DriverAccess, queue: Queue, mean: AreaMean, waits: Sequence[Event] = ()) -> Event:
     """Submit the means of an image."""
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
@@ -37,9 +37,7 @@ def area_mean(backend: ReferenceBackend, queue: Queue, mean: AreaMean, waits: Se
     return Event(event[0], queue.profiling)
 
 
-def fill_levels(
-    backend: ReferenceBackend, queue: Queue, mipmap: int, pixels: int, waits: Sequence[Event] = ()
-) -> Event:
+def fill_levels(backend: DriverAccess, queue: Queue, mipmap: int, pixels: int, waits: Sequence[Event] = ()) -> Event:
     """Submit all levels of a mipmap, the first from the pixels at an address."""
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ...core._submission import Lane
-from ...drivers.common.cffi_types import CData
 from ...model.aspects import Aspect
 from ...model.channels import CHANNELS
 from ...model.dlpack import DLDeviceType
@@ -46,6 +45,7 @@ from . import launch as _launches
 from . import resampling as _resampling
 from . import spline_filters as _spline_filters
 from .device_info import ASPECTS, device_info, text
+from .driver_access import DriverAccess
 from .filtering import require_same_filtering
 from .image_structs import image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
@@ -70,7 +70,7 @@ _KIND_NAMES = {number: kind for kind, number in _KINDS.items()}
 _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, EventStatus.complete)
 
 
-class ReferenceBackend(AbsentStreams, OptionalGroups):
+class ReferenceBackend(DriverAccess, AbsentStreams, OptionalGroups):
     """``BackendProtocol`` on top of the reference driver. Supports every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
@@ -87,13 +87,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     streams_absent = "the reference device has no streams"
 
     def __init__(self) -> None:
-        from ...drivers import reference as driver
-
-        driver.load()
-        self._lib = driver.lib
-        self._ffi = driver.ffi
-        self._check = driver.check  # raises with the driver's sentence
-        self._null = self._ffi.NULL
+        super().__init__()
         self._kernels = Kernels(self._lib, self._ffi, self._check)
         natives = Natives(self._lib, self._ffi, self._check, self._kernels, self)
         self.platform_handle = natives.platform_handle
@@ -163,13 +157,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         if context.owned:
             self._lib.blrContextDestroy(context.handle)
 
-    def create_queue(
-        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
-    ) -> Queue:
-        queue = self._ffi.new("blr_queue_t *")
-        self._check(self._lib.blrQueueCreate(context.handle, 1 if in_order else 0, queue), "blrQueueCreate")
-        return Queue(queue[0], context, profiling)
-
     def release_queue(self, queue: Queue) -> None:
         queue.pending = None  # It refers to the queue.
         if queue.owned:
@@ -191,17 +178,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         return bool(result == _SUCCESS)
 
     # ------------------------------------------------------------------ events
-
-    def _waits(self, waits: Sequence[Event]) -> tuple[int, CData]:
-        if not waits:
-            return 0, self._null
-        return len(waits), self._ffi.new("blr_event_t[]", [event.handle for event in waits])
-
-    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
-        event = self._ffi.new("blr_event_t *")
-        count, events = self._waits(waits)
-        self._check(self._lib.blrEnqueueBarrier(queue.handle, count, events, event), "blrEnqueueBarrier")
-        return Event(event[0], queue.profiling)
 
     def wait_event(self, event: Event) -> None:
         wait, handle = self._lib.blrEventWait, event.handle
@@ -261,12 +237,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
                 f"{what}: {nbytes} bytes do not fit 64 bits; make it smaller", backend="reference"
             )
 
-    def _pointer(self, address: int) -> CData:
-        return self._ffi.cast("void *", address)
-
-    def free(self, context: Context, address: int) -> None:
-        self._check(self._lib.blrMemoryFree(context.handle, self._pointer(address)), "blrMemoryFree")
-
     def lend_memory(self, context: Context, address: int, nbytes: int, writable: bool) -> None:
         result = self._lib.blrMemoryRegister(context.handle, self._pointer(address), nbytes, writable)
         self._check(result, "blrMemoryRegister")
@@ -314,9 +284,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
 
     # ------------------------------------------------------------------ image memory and handles
 
-    def _image(self, handle: int) -> CData:
-        return self._ffi.cast("blr_image_t", handle)
-
     def allocate_image(self, context: Context, device: Device, desc: ImageDescriptor) -> int:
         if desc.nbytes > _SIZE_MAX:
             sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
@@ -324,9 +291,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         image = self._ffi.new("blr_image_t *")
         self._check(self._lib.blrImageCreate(context.handle, image_struct(self._ffi, desc), image), "blrImageCreate")
         return int(self._ffi.cast("uintptr_t", image[0]))
-
-    def free_image(self, context: Context, handle: int, desc: ImageDescriptor) -> None:
-        self._check(self._lib.blrImageDestroy(self._image(handle)), "blrImageDestroy")
 
     def image_info(self, context: Context, handle: int) -> ImageRecord:
         desc = self._ffi.new("blr_image_desc_t *")

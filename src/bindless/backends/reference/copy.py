@@ -12,7 +12,7 @@ from .objects import Event, Queue, address_of
 from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["copy_image", "prepare_copy"]
 
@@ -30,14 +30,14 @@ _PLACES: dict[str, dict[type, int]] = {
 }
 
 
-def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[object, ...]:
+def _endpoint(backend: DriverAccess, end: Endpoint) -> tuple[object, ...]:
     """A ``blr_copy_endpoint_t``."""
     if isinstance(end, ImageMemory):
         return backend._image(end.handle), backend._null, 0, 0, end.offset
     return backend._null, backend._pointer(end.address), end.row_pitch, end.slice_pitch, end.offset
 
 
-def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
+def copy_image(backend: DriverAccess, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
     """Submit any copy of BI."""
     source, destination, extent, _, size = region
     sides = _endpoint(backend, source), _endpoint(backend, destination)
@@ -48,12 +48,12 @@ def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, wait
     return Event(event[0], queue.profiling)
 
 
-def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> PreparedCopy:
+def prepare_copy(backend: DriverAccess, queue: Queue, region: CopyRegion) -> PreparedCopy:
     """Prepare a copy for repetition."""
     source, destination, extent, _, size = region
     sides = _endpoint(backend, source), _endpoint(backend, destination)
-    made = ffi.new("bindless_image_copy_t *", (queue.handle, (*sides, extent, size), queue.ends))
-    command = prepared_command(queue, _SUBMIT, "blrEnqueueCopyImage", made, None)
+    state = ffi.new("bindless_image_copy_t *", (queue.handle, (*sides, extent, size), queue.ends))
+    command = prepared_command(queue, _SUBMIT, "blrEnqueueCopyImage", state, None)
     base = command.descriptions[0]
     from_, to = _PLACES["source"].get(type(source)), _PLACES["destination"].get(type(destination))
     return PreparedCopy(command, (() if from_ is None else (base + from_,), () if to is None else (base + to,)))

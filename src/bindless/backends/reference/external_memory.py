@@ -24,7 +24,7 @@ from .objects import Context, Device, Event, Queue, address_of
 from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = [
     "ASPECTS",
@@ -65,14 +65,14 @@ def _descriptor(resource: Resource) -> int:
 # ---------------------------------------------------------------------- memory
 
 
-def importable_memory(backend: ReferenceBackend, device: Device) -> frozenset[ExternalMemHandleType]:
+def importable_memory(backend: DriverAccess, device: Device) -> frozenset[ExternalMemHandleType]:
     """See ``ExternalMemoryProtocol``: file descriptors with mappable memory."""
     if Aspect.ext_oneapi_external_memory_import not in ASPECTS:
         return frozenset()
     return frozenset((ExternalMemHandleType.opaque_fd, ExternalMemHandleType.dma_buf))
 
 
-def import_memory(backend: ReferenceBackend, context: Context, device: Device, desc: ExternalMemDescriptor) -> int:
+def import_memory(backend: DriverAccess, context: Context, device: Device, desc: ExternalMemDescriptor) -> int:
     """Import memory; an opaque_fd and a dma_buf are treated alike: as mappable files."""
     memory = backend._ffi.new("blr_external_memory_t *")
     result = backend._lib.blrExternalMemoryImport(
@@ -82,13 +82,13 @@ def import_memory(backend: ReferenceBackend, context: Context, device: Device, d
     return int(backend._ffi.cast("uintptr_t", memory[0]))
 
 
-def release_memory(backend: ReferenceBackend, context: Context, memory: int) -> None:
+def release_memory(backend: DriverAccess, context: Context, memory: int) -> None:
     """Release the driver's object."""
     handle = backend._ffi.cast("blr_external_memory_t", memory)
     backend._check(backend._lib.blrExternalMemoryRelease(handle), "blrExternalMemoryRelease")
 
 
-def map_image(backend: ReferenceBackend, context: Context, device: Device, memory: int, desc: ImageDescriptor) -> int:
+def map_image(backend: DriverAccess, context: Context, device: Device, memory: int, desc: ImageDescriptor) -> int:
     """Map an image over the exporter's pixels."""
     image = backend._ffi.new("blr_image_t *")
     handle = backend._ffi.cast("blr_external_memory_t", memory)
@@ -97,14 +97,12 @@ def map_image(backend: ReferenceBackend, context: Context, device: Device, memor
     return int(backend._ffi.cast("uintptr_t", image[0]))
 
 
-def unmap_image(backend: ReferenceBackend, context: Context, handle: int, desc: ImageDescriptor) -> None:
+def unmap_image(backend: DriverAccess, context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Unmap an image; the driver knows the owner of its pixels."""
     backend.free_image(context, handle, desc)
 
 
-def map_linear(
-    backend: ReferenceBackend, context: Context, device: Device, memory: int, offset: int, nbytes: int
-) -> int:
+def map_linear(backend: DriverAccess, context: Context, device: Device, memory: int, offset: int, nbytes: int) -> int:
     """Map the exporter's bytes, at a new address for each call."""
     pointer = backend._ffi.new("void **")
     handle = backend._ffi.cast("blr_external_memory_t", memory)
@@ -113,7 +111,7 @@ def map_linear(
     return int(backend._ffi.cast("uintptr_t", pointer[0]))
 
 
-def unmap_linear(backend: ReferenceBackend, context: Context, address: int) -> None:
+def unmap_linear(backend: DriverAccess, context: Context, address: int) -> None:
     """Unmap memory; the driver knows the owner of its bytes."""
     backend.free(context, address)
 
@@ -121,9 +119,7 @@ def unmap_linear(backend: ReferenceBackend, context: Context, address: int) -> N
 # ---------------------------------------------------------------------- semaphores
 
 
-def import_semaphore(
-    backend: ReferenceBackend, context: Context, device: Device, desc: ExternalSemaphoreDescriptor
-) -> int:
+def import_semaphore(backend: DriverAccess, context: Context, device: Device, desc: ExternalSemaphoreDescriptor) -> int:
     """Import an eventfd, a binary semaphore of SwiftShader, or a file that begins with a counter."""
     semaphore = backend._ffi.new("blr_external_semaphore_t *")
     timeline = desc.handle_type is ExternalSemaphoreHandleType.timeline_fd
@@ -134,28 +130,28 @@ def import_semaphore(
     return int(backend._ffi.cast("uintptr_t", semaphore[0]))
 
 
-def release_semaphore(backend: ReferenceBackend, context: Context, semaphore: int) -> None:
+def release_semaphore(backend: DriverAccess, context: Context, semaphore: int) -> None:
     """Release the driver's object."""
     handle = backend._ffi.cast("blr_external_semaphore_t", semaphore)
     backend._check(backend._lib.blrExternalSemaphoreRelease(handle), "blrExternalSemaphoreRelease")
 
 
 def wait_semaphore(
-    backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
+    backend: DriverAccess, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
     """Wait on the queue's own thread; device functions of other queues continue."""
     return _submit(backend, queue, "blrEnqueueSemaphoreWait", semaphore, value, waits)
 
 
 def signal_semaphore(
-    backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
+    backend: DriverAccess, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
     """Signal a semaphore once everything before it is complete."""
     return _submit(backend, queue, "blrEnqueueSemaphoreSignal", semaphore, value, waits)
 
 
 def _submit(
-    backend: ReferenceBackend, queue: Queue, call: str, semaphore: int, value: int | None, waits: Sequence[Event]
+    backend: DriverAccess, queue: Queue, call: str, semaphore: int, value: int | None, waits: Sequence[Event]
 ) -> Event:
     event, handle = ffi.new("blr_event_t *"), ffi.cast("blr_external_semaphore_t", semaphore)
     count, events = backend._waits(waits)
@@ -163,7 +159,7 @@ def _submit(
     return Event(event[0], queue.profiling)
 
 
-def prepare_semaphore(backend: ReferenceBackend, queue: Queue, semaphore: int, wait: bool) -> PreparedCommand | None:
+def prepare_semaphore(backend: DriverAccess, queue: Queue, semaphore: int, wait: bool) -> PreparedCommand | None:
     """See ``ExternalSemaphoreProtocol``."""
     if queue.profiling:
         return None

@@ -10,7 +10,7 @@ from ...model.errors import InvalidError
 from .objects import Event, Queue
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_graph"]
 
@@ -24,14 +24,12 @@ class Graph:
         self.batch = batch
 
 
-def records_graphs(backend: ReferenceBackend, queue: Queue) -> bool:
+def records_graphs(backend: DriverAccess, queue: Queue) -> bool:
     """Whether a queue records graphs: every queue does."""
     return True
 
 
-def record_graph(
-    backend: ReferenceBackend, queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]
-) -> Graph:
+def record_graph(backend: DriverAccess, queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:
     """Record the submissions of the commands to an in-order queue that nobody else uses; none of them runs."""
     lib, check = backend._lib, backend._check
     batch = backend._ffi.new("blr_batch_t *")
@@ -46,7 +44,7 @@ def record_graph(
     return Graph(batch[0])
 
 
-def launch_graph(backend: ReferenceBackend, queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
+def launch_graph(backend: DriverAccess, queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
     """Submit all commands as one; the driver separates runs of one graph."""
     if graph.batch is None:
         raise InvalidError("this graph was released", backend="reference")
@@ -57,7 +55,7 @@ def launch_graph(backend: ReferenceBackend, queue: Queue, graph: Graph, waits: S
     return Event(event[0], queue.profiling)
 
 
-def release_graph(backend: ReferenceBackend, graph: Graph) -> None:
+def release_graph(backend: DriverAccess, graph: Graph) -> None:
     """Destroy the batch; unfinished runs continue."""
     batch, graph.batch = graph.batch, None
     if batch is not None:

@@ -17,7 +17,7 @@ from .objects import Event, Queue, address_of
 from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["OPERATIONS", "PRECISIONS", "image_call", "prepare_image_call"]
 
@@ -49,7 +49,7 @@ def _described(queue: Queue, call: ImageCall) -> CData:
     return described
 
 
-def image_call(backend: ReferenceBackend, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+def image_call(backend: DriverAccess, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
     """Run a device function over ``call.count`` items."""
     described, event = _described(queue, call), ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
@@ -58,7 +58,7 @@ def image_call(backend: ReferenceBackend, queue: Queue, call: ImageCall, waits: 
     return Event(event[0], queue.profiling)
 
 
-def prepare_image_call(backend: ReferenceBackend, queue: Queue, call: ImageCall) -> PreparedCommand | None:
+def prepare_image_call(backend: DriverAccess, queue: Queue, call: ImageCall) -> PreparedCommand | None:
     """Prepare a device function for repetition; see the contract. None if events have timestamps."""
     if queue.profiling or not call.count:
         return None

@@ -14,7 +14,7 @@ from .objects import Event, Queue, address_of
 from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["launch", "launch_with_offset", "prepare_launch"]
 
@@ -97,7 +97,7 @@ def _check_group(kernel: Kernel, global_size: tuple[int, ...], local_size: tuple
 
 
 def launch_with_offset(
-    backend: ReferenceBackend,
+    backend: DriverAccess,
     queue: Queue,
     kernel: Kernel,
     global_size: tuple[int, ...],
@@ -116,7 +116,7 @@ def launch_with_offset(
 
 
 def launch(
-    backend: ReferenceBackend,
+    backend: DriverAccess,
     queue: Queue,
     kernel: Kernel,
     global_size: tuple[int, ...],

@@ -97,12 +97,12 @@ class Kernels:
         """The handle that blrModuleCreate or blrModuleCompile returns."""
         ffi = self._ffi
         constants = ffi.new("blr_specialization_t[]", max(len(specialization or {}), 1))
-        kept = []
+        buffers = []
         for row, (number, value) in zip(constants, (specialization or {}).items()):
-            kept.append(ffi.from_buffer(value))
-            row.id, row.size, row.value = number, len(value), kept[-1]
+            buffers.append(ffi.from_buffer(value))
+            row.id, row.size, row.value = number, len(value), buffers[-1]
         module = ffi.new("blr_module_t *")
-        self._checked(getattr(self._lib, call)(context, source, len(source), len(kept), constants, module), call)
+        self._checked(getattr(self._lib, call)(context, source, len(source), len(buffers), constants, module), call)
         return module[0]
 
     def _checked(self, result: int, call: str) -> None:
@@ -159,9 +159,9 @@ class Kernels:
                 f"this is a kernel {name!r}; the kernel bundle's module has {listed}: give the bundle of its module",
                 backend="reference",
             )
-        made = Kernel(handle, self._record(handle, name), owned)
-        module.adopted.append(made)
-        return made
+        kernel = Kernel(handle, self._record(handle, name), owned)
+        module.adopted.append(kernel)
+        return kernel
 
     # ------------------------------------------------------------------ kernels
 

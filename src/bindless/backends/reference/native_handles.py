@@ -78,22 +78,22 @@ class Natives:
 
     def find_device(self, handle: NativeHandle) -> Device | None:
         native = self._native(handle)
-        return next((found.native for found in self._backend.devices() if found.native.handle == native), None)
+        return next((record.native for record in self._backend.devices() if record.native.handle == native), None)
 
     def devices_of(self, kind: str, handle: NativeHandle) -> Sequence[Device]:
         return ()
 
     def adopt_context(self, handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
         require_one_device(devices)
-        made = Context(self._native(handle), devices[0], owned)
-        self._backend.pointer_info(made, 0)  # Raises for a handle that is not a context.
-        return made
+        context = Context(self._native(handle), devices[0], owned)
+        self._backend.pointer_info(context, 0)  # Raises for a handle that is not a context.
+        return context
 
     def adopt_queue(self, context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
         """Adopt a queue as out of order, because the driver does not report the order."""
-        made = Queue(self._native(handle), context, profiling=False, owned=owned)
-        self._backend.queue_is_idle(made)  # Raises for a handle that is not a queue.
-        return AdoptedQueue(NativeQueue(made), in_order=False)
+        queue = Queue(self._native(handle), context, profiling=False, owned=owned)
+        self._backend.queue_is_idle(queue)  # Raises for a handle that is not a queue.
+        return AdoptedQueue(NativeQueue(queue), in_order=False)
 
     def adopt_event(self, context: Context, handle: NativeHandle, owned: bool) -> Event:
         native = self._native(handle)
@@ -111,10 +111,10 @@ class Natives:
         return self._kernels.adopt_kernel(module, self._native(handle), owned)
 
     def adopt_memory(self, context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
-        found = self._backend.pointer_info(context, int(handle))
-        if found.kind is UsmKind.unknown:
+        record = self._backend.pointer_info(context, int(handle))
+        if record.kind is UsmKind.unknown:
             raise InvalidError(
                 f"{int(handle):#x} is no memory of this context: it is what blrMemoryAllocate gave in the same context",
                 backend="reference",
             )
-        return found
+        return record

@@ -66,9 +66,9 @@ class Queue(Lane):
         self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
         self.ends = ffi.new("bindless_ends_t *")
         self.waits = address_of(self.ends)
-        self.made = address_of(ffi.addressof(self.ends, "event"))
+        self.last_event = address_of(ffi.addressof(self.ends, "event"))
         self.query, self.let_go = _QUERY, _RELEASE
-        self.wait_for, self.asked = _WAIT, address_of(handle)
+        self.wait_for, self.driver_stream = _WAIT, address_of(handle)
 
     @property
     def streams(self) -> tuple[Queue]:

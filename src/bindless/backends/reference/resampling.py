@@ -20,7 +20,7 @@ from .objects import Event, Queue, address_of
 from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["prepare_resampling", "resample"]
 
@@ -75,7 +75,7 @@ def _projection(queue: Queue, picture: Resampling) -> CData:
 
 
 def resample(
-    backend: ReferenceBackend, queue: Queue, picture: Resampling, strategy: Strategy, waits: Sequence[Event] = ()
+    backend: DriverAccess, queue: Queue, picture: Resampling, strategy: Strategy, waits: Sequence[Event] = ()
 ) -> Event:
     """Submit a picture."""
     event = ffi.new("blr_event_t *")
@@ -90,7 +90,7 @@ def resample(
 
 
 def prepare_resampling(
-    backend: ReferenceBackend, queue: Queue, picture: Resampling, strategy: Strategy
+    backend: DriverAccess, queue: Queue, picture: Resampling, strategy: Strategy
 ) -> PreparedCommand | None:
     """Prepare a picture for repetition; see the contract. None if events have timestamps."""
     if queue.profiling:

@@ -10,12 +10,12 @@ from ...model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
 from .objects import Event, Queue
 
 if TYPE_CHECKING:
-    from .backend import ReferenceBackend
+    from .driver_access import DriverAccess
 
 __all__ = ["spline_filter"]
 
 
-def _struct(backend: ReferenceBackend, described: SplineFilter) -> CData:
+def _struct(backend: DriverAccess, described: SplineFilter) -> CData:
     """A ``blr_spline_filter_t *``."""
     native = backend._ffi.new("blr_spline_filter_t *")
     native.source, native.target = backend._pointer(described.source), backend._pointer(described.target)
@@ -27,9 +27,7 @@ def _struct(backend: ReferenceBackend, described: SplineFilter) -> CData:
     return native
 
 
-def spline_filter(
-    backend: ReferenceBackend, queue: Queue, described: SplineFilter, waits: Sequence[Event] = ()
-) -> Event:
+def spline_filter(backend: DriverAccess, queue: Queue, described: SplineFilter, waits: Sequence[Event] = ()) -> Event:
     """Submit a filter."""
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from ...backends.contract import BackendProtocol
+from ...core.lock import Lock
 from ...core.ownership import Rank, after_fork, arguments_of
 from ...model.enums import Ownership, coerce
 from ...model.errors import BackendMismatchError, Error, InvalidError
@@ -23,7 +23,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 # Held from the look at who uses a handle until its object is made, so that of two threads one is refused.
-_transfer = threading.RLock()
+_transfer = Lock()
 
 
 def one_at_a_time(function: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -39,7 +39,7 @@ def one_at_a_time(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 def _after_fork() -> None:
     global _transfer
-    _transfer = threading.RLock()
+    _transfer = Lock()
 
 
 after_fork(_after_fork)

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from .contexts import KernelTarget
+from numba.core.base import BaseContext
+
+from ...device.declaration import LaunchFacts
 
 __all__ = ["activate", "target"]
 
-_current: list[KernelTarget] = []
+
+class _Typing(Protocol):
+    launch: LaunchFacts
 
 
-def activate(target: KernelTarget) -> None:
+class _Target(Protocol):
+    """What lowerings ask of a ``KernelTarget``."""
+
+    @property
+    def typing_context(self) -> _Typing: ...
+    @property
+    def target_context(self) -> BaseContext: ...
+
+
+_current: list[_Target] = []
+
+
+def activate(target: _Target) -> None:
     _current[:] = [target]
 
 
-def target() -> KernelTarget:
+def target() -> _Target:
     """Return the target."""
     return _current[0]

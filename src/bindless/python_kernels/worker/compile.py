@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ...compiler.prelude import ptx_images, spirv_images
-from ...device.declaration import Launch
+from ...device.declaration import LaunchFacts
 from ...model.module.description import KernelSignature, Parameter
 from ...model.module.kernel_file import KernelFile, Section
 from ..argument_type import ArgumentType
@@ -50,7 +50,7 @@ class Made:
 def compile_kernel(
     function: PythonFunction,
     arguments: tuple[ArgumentType, ...],
-    launch: Launch,
+    launch: LaunchFacts,
     architecture: str,
     versions: dict[str, str],
 ) -> Made:
@@ -94,7 +94,7 @@ def target_of(language: str) -> KernelTarget:
     return kernel_target(triple, layout)
 
 
-def _text(module: IrModule, launch: Launch) -> str:
+def _text(module: IrModule, launch: LaunchFacts) -> str:
     """Return the LLVM IR of a module, in which functions are inlined."""
     for value in module.globals.values():
         if isinstance(value, ir.Function) and value.blocks and not value.calling_convention.endswith("_kernel"):

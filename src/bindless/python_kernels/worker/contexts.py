@@ -13,7 +13,7 @@ from numba.core.descriptors import TargetDescriptor
 from numba.core.options import TargetOptions
 from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_override, target_registry
 
-from ...device.declaration import Launch
+from ...device.declaration import LaunchFacts
 from ...model.arrays import Array
 from . import float16
 from .codegen import IrCodegen
@@ -39,7 +39,7 @@ class TypingContext(typing.BaseContext):
         A function of work-groups that the kernel calls, or empty.
     """
 
-    launch: Launch
+    launch: LaunchFacts
     group_function: str
 
     def load_additional_registries(self) -> None:
@@ -183,7 +183,7 @@ class KernelTarget(TargetDescriptor):
     def __init__(self, triple: str, data_layout: str) -> None:
         super().__init__(TARGET)
         self._typing = TypingContext()
-        self._typing.launch = Launch()
+        self._typing.launch = LaunchFacts()
         self._lowering = TargetContext(self._typing, triple, data_layout)
 
     @property

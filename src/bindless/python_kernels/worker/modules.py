@@ -27,7 +27,7 @@ from ...compiler.spirv.null_events import with_plain_nulls
 from ...compiler.spirv.printf import with_plain_printf
 from ...compiler.spirv.relational import with_relations
 from ...compiler.spirv.reversals import with_whole_reversals
-from ...device.declaration import Launch
+from ...device.declaration import LaunchFacts
 from ...model.errors import BuildError, FeatureNotSupportedError
 from .exchange_results import with_single_results
 from .index_checks import DRIVER_PREFIX, with_pure_checks
@@ -57,7 +57,7 @@ class Modules:
         Of the kernel.
     """
 
-    def __init__(self, launch: Launch, architecture: str, name: str) -> None:
+    def __init__(self, launch: LaunchFacts, architecture: str, name: str) -> None:
         self._ptx = launch.language == "ptx"
         self._name = name
         self._contract = launch.contract

@@ -1,7 +1,7 @@
 """Rules of numbers that differ from Numba's: single precision unless double precision is asked for.
 
-Python's floats, its constants and its quotients of integers are float32 (``Launch.default_float``). An operation of an
-integer and a float16 or float32 has the float's type, as in OpenCL C; Numba and numpy return float64.
+Python's floats, its constants and its quotients of integers are float32 (``LaunchFacts.default_float``). An operation
+of an integer and a float16 or float32 has the float's type, as in OpenCL C; Numba and numpy return float64.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.core.typing.templates import Registry as TypingRegistry
 
-from ...device.declaration import Launch
+from ...device.declaration import LaunchFacts
 from . import float16
 from .numba_names import (
     Builder,
@@ -46,7 +46,7 @@ _QUOTIENTS = {operator.truediv, operator.itruediv}
 _SINGLE = types.float32
 
 
-def type_of_constant(value: object, launch: Launch) -> NumbaType | None:
+def type_of_constant(value: object, launch: LaunchFacts) -> NumbaType | None:
     """Return the type of a Python float in a kernel; None for other values and in double precision."""
     return _SINGLE if type(value) is float and launch.default_float == "float32" else None
 

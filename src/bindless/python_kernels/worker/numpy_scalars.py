@@ -11,7 +11,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from ...device.declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, mangled
+from ...device.declaration import Call, KernelTypeError, LaunchFacts, Lower, Type, device_intrinsic, mangled
 from ...device.number_types import OPENCL_TYPES
 from .numba_names import Builder, Context, NumbaType, PythonFunction, Value
 
@@ -38,7 +38,7 @@ _LOGICAL = {np.logical_and: "and_", np.logical_or: "or_", np.logical_xor: "xor"}
 _CHOICES = {np.minimum: "minimum", np.maximum: "maximum", np.fmin: "fmin", np.fmax: "fmax"}
 
 
-def common_name(launch: Launch, *given: Type) -> str:
+def common_name(launch: LaunchFacts, *given: Type) -> str:
     """Return numpy's name of the type of an operation on numbers: the widest float, or the widest integer."""
     for one in given:
         if not one.is_number:
@@ -49,7 +49,7 @@ def common_name(launch: Launch, *given: Type) -> str:
     return str(np.result_type(*(np.dtype(one.name) for one in given)))
 
 
-def _float_name(launch: Launch, *given: Type) -> str:
+def _float_name(launch: LaunchFacts, *given: Type) -> str:
     name = common_name(launch, *given)
     return _C_FLOATS[name if name in _C_FLOATS else launch.default_float]
 
@@ -61,7 +61,7 @@ def _call(name: str, type_: str, given: tuple[Type, ...]) -> Call:
 
 
 def _one(name: str) -> PythonFunction:
-    def rule(launch: Launch, x: Type) -> Call:
+    def rule(launch: LaunchFacts, x: Type) -> Call:
         return _call(name, _float_name(launch, x), (x,))
 
     def function(x: float) -> NoReturn:
@@ -72,7 +72,7 @@ def _one(name: str) -> PythonFunction:
 
 
 def _two(name: str) -> PythonFunction:
-    def rule(launch: Launch, x: Type, y: Type) -> Call:
+    def rule(launch: LaunchFacts, x: Type, y: Type) -> Call:
         return _call(name, _float_name(launch, x, y), (x, y))
 
     def function(x: float, y: float) -> NoReturn:
@@ -83,7 +83,7 @@ def _two(name: str) -> PythonFunction:
 
 
 def _choice(name: str) -> PythonFunction:
-    def rule(launch: Launch, x: Type, y: Type) -> Lower:
+    def rule(launch: LaunchFacts, x: Type, y: Type) -> Lower:
         return Lower(OPENCL_TYPES[common_name(launch, x, y)], "numpy_scalars:lower_choice", (x, y), name)
 
     def function(x: float, y: float) -> NoReturn:
@@ -156,7 +156,7 @@ def lower_sign(
     return builder.select(positive, one, builder.select(negative, minus, value))
 
 
-def _clip_rule(launch: Launch, x: Type, low: Type, high: Type) -> Lower:
+def _clip_rule(launch: LaunchFacts, x: Type, low: Type, high: Type) -> Lower:
     return Lower(OPENCL_TYPES[common_name(launch, x, low, high)], "numpy_scalars:lower_clip", (x, low, high))
 
 
@@ -177,7 +177,7 @@ def lower_clip(
     return lower_choice(context, builder, result, (result, types_[2]), (raised, values[2]), "minimum")
 
 
-def _where_rule(launch: Launch, condition: Type, x: Type, y: Type) -> Lower:
+def _where_rule(launch: LaunchFacts, condition: Type, x: Type, y: Type) -> Lower:
     if not condition.is_number:
         raise KernelTypeError(f"where takes a condition and two numbers, not {condition}")
     return Lower(OPENCL_TYPES[common_name(launch, x, y)], "numpy_scalars:lower_where", (condition, x, y))
@@ -204,7 +204,7 @@ def lower_where(
 
 
 def _logical(name: str) -> PythonFunction:
-    def rule(launch: Launch, x: Type, y: Type) -> Lower:
+    def rule(launch: LaunchFacts, x: Type, y: Type) -> Lower:
         common_name(launch, x, y)
         return Lower("bool", "numpy_scalars:lower_logical", (x, y), name)
 
@@ -227,7 +227,7 @@ def lower_logical(
     return getattr(builder, name)(left, right)
 
 
-def _ldexp_rule(launch: Launch, x: Type, exponent: Type) -> Call:
+def _ldexp_rule(launch: LaunchFacts, x: Type, exponent: Type) -> Call:
     if exponent.kind != "int":
         raise KernelTypeError(f"ldexp takes an integer exponent, not {exponent}")
     name = _float_name(launch, x)

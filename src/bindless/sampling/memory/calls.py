@@ -8,13 +8,13 @@ from typing import Any
 from . import processor
 from .arrays import MemoryArray, memory_array
 from .lookup import Lookup
-from .plan import Operation, Plan, check
+from .plan import MemoryPlan, Operation, check
 
 __all__ = ["backward", "backward_backward", "cached_plan", "execute", "forward", "run"]
 
 _MOST_PLANS = 512
 
-_plans: dict[Any, Plan] = {}
+_plans: dict[Any, MemoryPlan] = {}
 
 
 def forward(
@@ -141,7 +141,7 @@ def run(
     stream: int | None,
     deterministic: bool = False,
     picture: tuple[int, int] = (0, 0),
-) -> Plan:
+) -> MemoryPlan:
     """Compute an operation; ``arrays`` are those over samples, in the order of a plan. The plan is returned."""
     views: list[MemoryArray | None] = [None if array is None else memory_array(array) for array in arrays]
     groups = (levels, cot_levels, grad_levels)
@@ -160,7 +160,7 @@ def cached_plan(
     counts: tuple[int, ...],
     views: Sequence[MemoryArray | None],
     picture: tuple[int, int] = (0, 0),
-) -> Plan:
+) -> MemoryPlan:
     """The plan of a call, made once for arrays of the same layouts; arguments and errors of ``check``."""
     key = (operation, lookup, counts, picture, tuple(None if one is None else one[1:] for one in views))
     plan = _plans.get(key)
@@ -171,7 +171,7 @@ def cached_plan(
     return plan
 
 
-def execute(plan: Plan, pointers: list[int], stream: int | None, *, deterministic: bool = False) -> None:
+def execute(plan: MemoryPlan, pointers: list[int], stream: int | None, *, deterministic: bool = False) -> None:
     """Compute a planned call.
 
     Parameters

@@ -14,7 +14,7 @@ from ...kernels.load import Code, Library, split_variant, variant_of
 from ...model.enums import Interpolation
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from . import linear
-from .plan import NAMES, Level, Operation, Plan, Strided
+from .plan import NAMES, Level, MemoryPlan, Operation, Strided
 from .processor import describe as describe_for_processor
 
 __all__ = ["CudaCall", "KernelLaunch", "addresses", "describe", "run"]
@@ -85,7 +85,7 @@ class CudaCall:
     launches: tuple[KernelLaunch, ...]
 
 
-def describe(plan: Plan, *, deterministic: bool = False) -> CudaCall:
+def describe(plan: MemoryPlan, *, deterministic: bool = False) -> CudaCall:
     """The struct and the launches of a call.
 
     Raises
@@ -137,18 +137,18 @@ def describe(plan: Plan, *, deterministic: bool = False) -> CudaCall:
     return CudaCall(template, tuple(places), scratch, tuple(scratch_places), tuple(launches))
 
 
-def _sizes(plan: Plan, level: Level) -> tuple[int, ...]:
+def _sizes(plan: MemoryPlan, level: Level) -> tuple[int, ...]:
     return (plan.channels, *level.size[:2], 6 if plan.lookup.cube else level.size[2], plan.textures)
 
 
-def _span(plan: Plan, level: Level, array: Strided) -> int:
+def _span(plan: MemoryPlan, level: Level, array: Strided) -> int:
     """Numbers from the first to the last one of an array of texels."""
     if any(stride < 0 for stride in array.strides):
         raise InvalidError(f"strides {array.strides} of gradients: deterministic sums need positive ones")
     return 1 + sum((size - 1) * stride for size, stride in zip(_sizes(plan, level), array.strides, strict=True))
 
 
-def _is_near(plan: Plan) -> bool:
+def _is_near(plan: MemoryPlan) -> bool:
     """Whether offsets within a texture have 32 bits."""
     for level in plan.levels:
         for array in (level.texels, level.cotangents, level.gradients):
@@ -161,7 +161,7 @@ def _is_near(plan: Plan) -> bool:
     return True
 
 
-def _spread(plan: Plan) -> int:
+def _spread(plan: MemoryPlan) -> int:
     """Neighbouring work-items of a sample, as a power of two: four neighbouring channels for each."""
     strides = plan.levels[0].texels.strides
     if plan.channels < 4 or strides[0] != 1:
@@ -169,7 +169,7 @@ def _spread(plan: Plan) -> int:
     return min(int(math.log2(plan.channels)) - 2, 5)
 
 
-def _mode(plan: Plan) -> int:
+def _mode(plan: MemoryPlan) -> int:
     """The word in csrc/kernels/include/gradient_call.h, without results."""
     filter_ = plan.lookup.filter
     word = int(filter_.ties_to_even)
@@ -181,7 +181,7 @@ def _mode(plan: Plan) -> int:
     return word | _spread(plan) << 23 | (plan.channels == 1) << 26
 
 
-def _result_bits(plan: Plan) -> int:
+def _result_bits(plan: MemoryPlan) -> int:
     """The bits of the mode for results other than gradients of texels."""
     if plan.operation is Operation.forward:
         return 0
@@ -189,7 +189,7 @@ def _result_bits(plan: Plan) -> int:
     return sum((plan.arrays[NAMES.index(name)] is not None) << (20 + bit) for bit, name in enumerate(names))
 
 
-def _grid(plan: Plan) -> tuple[int, int]:
+def _grid(plan: MemoryPlan) -> tuple[int, int]:
     return -(-(plan.samples << _spread(plan)) // BLOCK), min(plan.textures, _MOST_ROWS)
 
 
@@ -199,7 +199,7 @@ _library: Library[Any] = Library("ptx", "cuda")
 _modules: list[Any] = []  # never unloaded: contexts of other libraries live as long as the process
 
 
-def run(plan: Plan, pointers: list[int], stream: int, *, deterministic: bool) -> None:
+def run(plan: MemoryPlan, pointers: list[int], stream: int, *, deterministic: bool) -> None:
     """Enqueue a call on a stream of the calling thread's context, or else of the arrays' device."""
     call = plan.prepared.get(("cuda", deterministic))
     if call is None:

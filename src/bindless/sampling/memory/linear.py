@@ -11,7 +11,7 @@ from functools import cache
 
 from ...drivers import cuda
 from ...model.enums import Interpolation
-from .plan import NAMES, Operation, Plan, Strided
+from .plan import NAMES, MemoryPlan, Operation, Strided
 
 __all__ = ["BLOCK", "ITEMS", "arrange", "kernel_kind"]
 
@@ -32,7 +32,7 @@ _MOST_SPREAD_OF_PLANES = 3  # each work-group writes 64 bytes of a plane
 _MOST_TEXTURES = 65535
 
 
-def kernel_kind(plan: Plan) -> str | None:
+def kernel_kind(plan: MemoryPlan) -> str | None:
     """The kind of the kernel, the end of its name: linear, single, tiles or vectors; None if none of them serves."""
     lookup = plan.lookup
     if (
@@ -56,13 +56,13 @@ def kernel_kind(plan: Plan) -> str | None:
     return "tiles" if many else "single"
 
 
-def _values(plan: Plan) -> Strided:
+def _values(plan: MemoryPlan) -> Strided:
     values = plan.arrays[NAMES.index("out" if plan.operation is Operation.forward else "grad_out")]
     assert values is not None
     return values
 
 
-def _has_near_samples(plan: Plan) -> bool:
+def _has_near_samples(plan: MemoryPlan) -> bool:
     """Whether offsets of samples of a texture have 32 bits."""
     sizes = {"out": plan.channels, "grad_out": plan.channels, "coords": plan.lookup.dims}
     sizes["grad_coords"] = plan.lookup.dims
@@ -75,20 +75,20 @@ def _has_near_samples(plan: Plan) -> bool:
     return True
 
 
-def _is_packed(plan: Plan) -> bool:
+def _is_packed(plan: MemoryPlan) -> bool:
     """Whether coordinates, their gradients and values are next to those of the next sample."""
     coordinates = (plan.arrays[NAMES.index(name)] for name in ("coords", "grad_coords"))
     packed = all(array is None or array.strides[:2] == (1, plan.lookup.dims) for array in coordinates)
     return packed and _values(plan).strides[1] == 1
 
 
-def _sizes(plan: Plan) -> tuple[int, int, int]:
+def _sizes(plan: MemoryPlan) -> tuple[int, int, int]:
     """Samples of a row, rows of a slice, and slices."""
     row, rows = plan.picture
     return row, rows, -(-plan.samples // max(row * rows, 1))
 
 
-def _tile(plan: Plan) -> tuple[int, ...]:
+def _tile(plan: MemoryPlan) -> tuple[int, ...]:
     """Samples of a tile along each axis, as powers of two: as many along each, if there are so many."""
     sizes, bits = _sizes(plan), [0, 0, 0]
     while sum(bits) < _TILE:
@@ -97,7 +97,7 @@ def _tile(plan: Plan) -> tuple[int, ...]:
     return tuple(bits)
 
 
-def _has_vectors(plan: Plan) -> bool:
+def _has_vectors(plan: MemoryPlan) -> bool:
     """Whether four channels are a vector, of texels and of gradients; values may be apart."""
     arrays = [plan.levels[0].texels, plan.levels[0].gradients]
     if _values(plan).strides[0] == 1:
@@ -130,7 +130,7 @@ def _adds_vectors() -> bool:
 
 
 def arrange(
-    plan: Plan, kernel_kind: str, template: bytes, sums_at: int, mode: int
+    plan: MemoryPlan, kernel_kind: str, template: bytes, sums_at: int, mode: int
 ) -> tuple[bytes, int, tuple[int, int]]:
     """The struct with what these kernels have in the place of integer sums, the mode, and the groups of the launch."""
     lookup, textures = plan.lookup, min(plan.textures, _MOST_TEXTURES)

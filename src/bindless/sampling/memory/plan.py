@@ -12,7 +12,7 @@ from ...model.errors import InvalidError
 from .arrays import MemoryArray
 from .lookup import Lookup
 
-__all__ = ["LEVEL_NAMES", "NAMES", "Level", "Operation", "Plan", "Strided", "check"]
+__all__ = ["LEVEL_NAMES", "NAMES", "Level", "MemoryPlan", "Operation", "Strided", "check"]
 
 _MOST_LEVELS = 18
 
@@ -69,7 +69,7 @@ class Level:
 
 
 @dataclass
-class Plan:
+class MemoryPlan:
     """A checked call without addresses.
 
     ``picture`` has the samples of a row and the rows of a picture, or of each slice of a volume; zeros if they are not
@@ -101,7 +101,7 @@ def check(
     counts: tuple[int, ...],
     views: Sequence[MemoryArray | None],
     picture: tuple[int, int] = (0, 0),
-) -> Plan:
+) -> MemoryPlan:
     """The plan of a call.
 
     Parameters
@@ -139,7 +139,7 @@ def check(
         raise InvalidError(
             f'{len(levels)} levels: the filter has levels="none", which samples one; take "nearest" or "linear"'
         )
-    return Plan(operation, lookup, texel_type, values.dtype, textures, samples, channels, levels, arrays, picture)
+    return MemoryPlan(operation, lookup, texel_type, values.dtype, textures, samples, channels, levels, arrays, picture)
 
 
 def _needed(views: Sequence[MemoryArray | None], name: str) -> MemoryArray:

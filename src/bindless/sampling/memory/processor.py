@@ -6,7 +6,7 @@ import struct
 
 from ...drivers import reference
 from .arrays import ITEM_SIZES
-from .plan import Plan, Strided
+from .plan import MemoryPlan, Strided
 
 __all__ = ["describe", "run"]
 
@@ -18,7 +18,7 @@ _LEVEL = struct.Struct("@3I0P")
 _NUMBERS = {name: number for number, name in enumerate(ITEM_SIZES)}
 
 
-def run(plan: Plan, pointers: list[int]) -> None:
+def run(plan: MemoryPlan, pointers: list[int]) -> None:
     """Compute at once."""
     description = plan.prepared.get("processor")
     if description is None:
@@ -32,7 +32,7 @@ def run(plan: Plan, pointers: list[int]) -> None:
     reference.check(reference.lib.blrSampleGradients(call), "blrSampleGradients")
 
 
-def describe(plan: Plan) -> tuple[bytes, list[tuple[int, int]]]:
+def describe(plan: MemoryPlan) -> tuple[bytes, list[tuple[int, int]]]:
     """The argument of ``blrSampleGradients``: a ``blr_gradients_t`` with null addresses, and where addresses belong.
 
     Returns

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from . import cuda, processor
-from .plan import Plan
+from .plan import MemoryPlan
 
 __all__ = ["HOST_FUNCTION", "Program", "command", "cuda_program", "host_program", "texture_command"]
 
@@ -38,12 +38,12 @@ class Program(NamedTuple):
     scratch: int
 
 
-def host_program(plan: Plan, buffer_of: Callable[[int], int], cleared: Sequence[tuple[int, int]]) -> Program:
+def host_program(plan: MemoryPlan, buffer_of: Callable[[int], int], cleared: Sequence[tuple[int, int]]) -> Program:
     """The program of a call on processors.
 
     Parameters
     ----------
-    plan : Plan
+    plan : MemoryPlan
         The call.
     buffer_of : Callable
         The buffer of an array of the plan, by the number of its address.
@@ -56,7 +56,7 @@ def host_program(plan: Plan, buffer_of: Callable[[int], int], cleared: Sequence[
 
 
 def cuda_program(
-    plan: Plan,
+    plan: MemoryPlan,
     buffer_of: Callable[[int], int],
     cleared: Sequence[tuple[int, int]],
     scratch: int,

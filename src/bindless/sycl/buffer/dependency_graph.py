@@ -15,7 +15,7 @@ from .replica import Home, Place, home_of
 from .storage import Segment, Storage
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
     from .accessor import Accessor
 
 __all__ = ["submit_group"]
@@ -30,7 +30,7 @@ _Use = tuple[Storage, Span, Span, Place, Requirement]
 
 
 def submit_group(
-    queue: Queue,
+    queue: QueueBase,
     accessors: Sequence[Accessor],
     command: Callable[..., Event],
     arguments: tuple[Any, ...],
@@ -63,7 +63,7 @@ def submit_group(
     with _storage.lock:
         waits = list(depends_on)
         home = queue._home
-        if home is not None and not to_host:
+        if isinstance(home, Home) and not to_host:
             plain = _plain(home, accessors, waits)
             if plain is not None:
                 try:
@@ -112,7 +112,7 @@ def _take_parts(uses: Iterable[_Use], event: Event) -> None:
         storage.take_part(order, data, place, requirement, event)
 
 
-def _distinct(queue: Queue, events: list[Event]) -> tuple[Event, ...]:
+def _distinct(queue: QueueBase, events: list[Event]) -> tuple[Event, ...]:
     """Each once; those of an in-order queue itself, which come before anyway, not at all."""
     stream = queue._stream
     if stream.in_order:
@@ -146,7 +146,7 @@ def _plain(
     return rows
 
 
-def _bring(queue: Queue, storage: Storage, data: Span, place: Place) -> list[Event]:
+def _bring(queue: QueueBase, storage: Storage, data: Span, place: Place) -> list[Event]:
     """Moves to the host, and what else makes the data valid there; what the moves wait for is left out."""
     segments = storage.between(*data)
     moves = bring(storage, segments, place, queue._stream)
@@ -156,10 +156,10 @@ def _bring(queue: Queue, storage: Storage, data: Span, place: Place) -> list[Eve
     return [*moves, *(event for event in waits if event not in covered)]
 
 
-def _uses(queue: Queue, accessors: Sequence[Accessor]) -> list[_Use]:
+def _uses(queue: QueueBase, accessors: Sequence[Accessor]) -> list[_Use]:
     """The requirements, reading ones first, with the place of each; accessors learn theirs."""
     home = queue._home
-    if home is None:
+    if not isinstance(home, Home):
         home = queue._home = home_of(queue.context, queue.device)
     uses: list[_Use] = []
     simple = True

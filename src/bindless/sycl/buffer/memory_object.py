@@ -149,7 +149,7 @@ class MemoryObject(SingleOwner):
         if storage is None or self._root is not None or not storage.open or storage.forked or ownership.is_finished():
             return
         rest = storage, self._final, self.shape, self.dtype
-        if not (ownership.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]
+        if not (ownership.events_wait or _storage.lock.is_mine):
             _finish(*rest)
         elif self._final is not None or storage.waits:  # in a collection, or amid a submission: nothing may wait here
             pool.later(lambda: _finish(*rest))

@@ -130,7 +130,7 @@ class _Window:
 
 def home_of(context: Context, device: Device) -> Home:
     """The one home of a device in a context."""
-    home: Home | None = context._homes.get(device)
-    if home is None:
-        home = context._homes.setdefault(device, Home(context, device))
+    home = context._homes.get(device)
+    if not isinstance(home, Home):
+        home = context._homes[device] = Home(context, device)
     return home

@@ -7,13 +7,13 @@ One lock serves all storages, so that the commands of several threads come in th
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...core import ownership
+from ...core.lock import Lock
 from ...core.ownership import FORKED
 from ...model.arrays import Array
 from ...model.errors import InvalidError, SyclRuntimeError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Segment", "Storage", "is_pending", "lock", "unfinished"]
 
-lock = threading.RLock()
+lock = Lock()
 """Lock of the dependency graph, held while a command group is inserted; no code waits under it."""
 
 unfinished: set[Storage] = set()
@@ -349,7 +349,7 @@ class Storage:
 
 def _after_fork() -> None:
     global lock, _generation
-    lock = threading.RLock()
+    lock = Lock()
     _generation += 1
     unfinished.clear()
 

@@ -14,7 +14,7 @@ from ...submission.command_stream import Operation
 from ..buffer.accessor import Accessor
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["Pieces", "chained", "copied", "cut", "pieces_of"]
 
@@ -78,7 +78,7 @@ def cut(pieces: Pieces, nbytes: int, what: str) -> Pieces:
     return result
 
 
-def chained(queue: Queue, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]) -> Operation:
+def chained(queue: QueueBase, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]) -> Operation:
     """One operation of several commands, each after the one before."""
     backend = queue._backend
     if len(commands) == 1:

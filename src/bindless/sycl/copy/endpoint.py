@@ -20,7 +20,7 @@ from ..usm.host_memory import host_span
 from ..usm.pointer import UsmPointer
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["Side", "resolve_side"]
 
@@ -97,7 +97,7 @@ class Side:
 
 
 def resolve_side(
-    queue: Queue,
+    queue: QueueBase,
     name: _Name,
     value: object,
     desc: ImageDescriptor | None,
@@ -137,7 +137,7 @@ def _foreign(part: bool, details: str) -> InvalidError:
 
 
 def _image_side(
-    queue: Queue, name: _Name, value: Any, desc: ImageDescriptor | None, offset: Extent, part: bool
+    queue: QueueBase, name: _Name, value: Any, desc: ImageDescriptor | None, offset: Extent, part: bool
 ) -> Side:
     context = queue.context
     if isinstance(value, ImageMemHandle):
@@ -185,7 +185,7 @@ def _check_device_extent(side: Side, extent: Extent) -> None:
 
 
 def _usm_side(
-    queue: Queue,
+    queue: QueueBase,
     name: _Name,
     value: UsmPointer | UsmArray | int,
     desc: ImageDescriptor | None,

@@ -31,7 +31,7 @@ from ...model.image_descriptor import ImageDescriptor, integer, range3
 from .endpoint import Side, resolve_side
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["ORIGIN", "PLACES", "Operation", "copy_operation", "image_copy", "plan_copy"]
 
@@ -46,14 +46,14 @@ ORIGIN = (0, 0, 0)
 _KNOWN_IMAGE = frozenset(("hostimage", "imagehost"))
 
 
-def image_copy(queue: Queue, src: object, dst: object, **places: Any) -> tuple[Operation, tuple[object, ...]]:
+def image_copy(queue: QueueBase, src: object, dst: object, **places: Any) -> tuple[Operation, tuple[object, ...]]:
     """The operation of a checked copy, and what must live until it is complete; arguments as of ``plan_copy``."""
     regions, keep = plan_copy(queue, src, dst, **places)
     operation, memory = copy_operation(queue, regions)
     return operation, (*keep, *memory)
 
 
-def copy_operation(queue: Queue, regions: Regions) -> tuple[Operation, tuple[object, ...]]:
+def copy_operation(queue: QueueBase, regions: Regions) -> tuple[Operation, tuple[object, ...]]:
     """The operation of planned regions, and memory of its own that must live until it is complete."""
     backend, native = queue._backend, queue._native
     if len(regions) == 2:
@@ -63,7 +63,7 @@ def copy_operation(queue: Queue, regions: Regions) -> tuple[Operation, tuple[obj
 
 
 def plan_copy(
-    queue: Queue,
+    queue: QueueBase,
     src: object,
     dst: object,
     *,
@@ -234,7 +234,7 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
     return [(1,) * (axes - len(pixels)) + pixels for pixels in shapes]
 
 
-def _staged(queue: Queue, first: CopyRegion, second: CopyRegion) -> tuple[Operation, tuple[object, ...]]:
+def _staged(queue: QueueBase, first: CopyRegion, second: CopyRegion) -> tuple[Operation, tuple[object, ...]]:
     """Image → linear memory → image, for images of equal capacity and different pixels or shapes."""
     backend, context = queue._backend, queue.context
     assert isinstance(first.dst, UsmMemory) and isinstance(second.src, UsmMemory)

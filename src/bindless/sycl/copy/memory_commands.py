@@ -24,7 +24,7 @@ from ..usm.pointer import UsmPointer
 from .accessor_pieces import Pieces, chained, copied, cut, pieces_of
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["Command", "plan_copy", "plan_fill", "plan_memcpy", "plan_memset"]
 
@@ -43,7 +43,7 @@ class _Span(NamedTuple):
     dtype: DType | None = None
 
 
-def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
+def _span(queue: QueueBase, value: object, name: str, *, written: bool) -> _Span:
     if isinstance(value, (UsmPointer, UsmArray)):
         dtype = None
         if isinstance(value, UsmArray):
@@ -86,7 +86,7 @@ def _require_room(span: _Span, nbytes: int, name: str) -> None:
         raise InvalidError(f"{shown(nbytes)} bytes leave the {name}, which has {span.nbytes}")
 
 
-def plan_memcpy(queue: Queue, dst: object, src: object, nbytes: int | None) -> Command | None:
+def plan_memcpy(queue: QueueBase, dst: object, src: object, nbytes: int | None) -> Command | None:
     """A copy of bytes; None if there is nothing to copy."""
     if isinstance(dst, Accessor) or isinstance(src, Accessor):
         return _plan_accessors(queue, dst, src, nbytes)
@@ -107,7 +107,7 @@ def plan_memcpy(queue: Queue, dst: object, src: object, nbytes: int | None) -> C
     return (lambda waits: backend.copy(native, to, origin, size, waits)), (target.keep, source.keep)
 
 
-def _plan_accessors(queue: Queue, dst: object, src: object, nbytes: int | None) -> Command | None:
+def _plan_accessors(queue: QueueBase, dst: object, src: object, nbytes: int | None) -> Command | None:
     """A copy from or to an accessor: all of its elements, where nothing else is said."""
     sides: list[tuple[Pieces, object]] = []
     for side, name in ((dst, "dst"), (src, "src")):
@@ -142,7 +142,7 @@ def _copy(
     return backend.copy(native, to, from_, nbytes, waits)
 
 
-def plan_copy(queue: Queue, src: object, dst: object, count: int | None) -> Command | None:
+def plan_copy(queue: QueueBase, src: object, dst: object, count: int | None) -> Command | None:
     """A copy of ``count`` elements of the typed side; None copies all of them."""
     if isinstance(src, Accessor) or isinstance(dst, Accessor):
         itemsize = next(side for side in (src, dst) if isinstance(side, Accessor)).dtype.itemsize
@@ -154,7 +154,7 @@ def plan_copy(queue: Queue, src: object, dst: object, count: int | None) -> Comm
     return plan_memcpy(queue, dst, src, _count(count, "count") * itemsize)
 
 
-def plan_memset(queue: Queue, pointer: object, value: int, nbytes: int | None) -> Command | None:
+def plan_memset(queue: QueueBase, pointer: object, value: int, nbytes: int | None) -> Command | None:
     """Sets bytes to one value, 0 to 255."""
     byte = _count(value, "value")
     if byte > 255:
@@ -170,7 +170,7 @@ def plan_memset(queue: Queue, pointer: object, value: int, nbytes: int | None) -
     return _fill(queue, target, bytes([byte]), size)
 
 
-def plan_fill(queue: Queue, pointer: object, pattern: object, count: int | None) -> Command | None:
+def plan_fill(queue: QueueBase, pointer: object, pattern: object, count: int | None) -> Command | None:
     """Writes ``count`` copies of a pattern; None fills the memory."""
     if isinstance(pointer, Accessor):
         data = _pattern(pattern, None if isinstance(pattern, (bytes, bytearray)) else pointer.dtype)
@@ -184,7 +184,7 @@ def plan_fill(queue: Queue, pointer: object, pattern: object, count: int | None)
     return _fill(queue, target, data, number)
 
 
-def plan_prefetch(queue: Queue, pointer: object, nbytes: int | None) -> Command | None:
+def plan_prefetch(queue: QueueBase, pointer: object, nbytes: int | None) -> Command | None:
     """Moves memory to the device; None means all of it."""
     target, size = _part(queue, pointer, nbytes)
     if not size:
@@ -193,7 +193,7 @@ def plan_prefetch(queue: Queue, pointer: object, nbytes: int | None) -> Command 
     return (lambda waits: backend.prefetch(native, address, size, waits)), (target.keep,)
 
 
-def plan_advise(queue: Queue, pointer: object, nbytes: int | None, advice: int) -> Command | None:
+def plan_advise(queue: QueueBase, pointer: object, nbytes: int | None, advice: int) -> Command | None:
     """Tells how memory will be used."""
     number = _count(advice, "advice")
     target, size = _part(queue, pointer, nbytes)
@@ -203,7 +203,7 @@ def plan_advise(queue: Queue, pointer: object, nbytes: int | None, advice: int) 
     return (lambda waits: backend.advise(native, address, size, number, waits)), (target.keep,)
 
 
-def _part(queue: Queue, pointer: object, nbytes: int | None) -> tuple[_Span, int]:
+def _part(queue: QueueBase, pointer: object, nbytes: int | None) -> tuple[_Span, int]:
     """Memory of the device and how many of its bytes a command is about."""
     target = _device_span(queue, pointer, "pointer", written=False)
     size = target.nbytes if nbytes is None else _count(nbytes, "nbytes")
@@ -211,14 +211,14 @@ def _part(queue: Queue, pointer: object, nbytes: int | None) -> tuple[_Span, int
     return target, size
 
 
-def _device_span(queue: Queue, pointer: object, name: str, *, written: bool = True) -> _Span:
+def _device_span(queue: QueueBase, pointer: object, name: str, *, written: bool = True) -> _Span:
     memory = foreign_array(pointer, queue)
     if not isinstance(memory, (UsmPointer, UsmArray)):
         raise InvalidError(f"{name}: a {type(pointer).__name__} is no UsmPointer or UsmArray")
     return _span(queue, memory, name, written=written)
 
 
-def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:
+def _fill(queue: QueueBase, target: _Span, data: bytes, count: int) -> Command:
     owner = target.keep._owner  # type: ignore[attr-defined]
     if queue.context._unreached and (reason := memory_out_of_reach(owner, queue)):
         raise InvalidError(f"{target.keep!r} is not filled from here: {reason}, or fill it by a queue of its own")
@@ -226,7 +226,7 @@ def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:
     return operation, (target.keep,) if tiled is None else (target.keep, tiled)
 
 
-def _filling(queue: Queue, to: int, data: bytes, count: int) -> tuple[Operation, object]:
+def _filling(queue: QueueBase, to: int, data: bytes, count: int) -> tuple[Operation, object]:
     """Writes copies of a pattern; of a size that drivers do not know it is copied, and has to be kept."""
     backend, native = queue._backend, queue._native
     if len(data) in _PATTERN_SIZES:
@@ -235,7 +235,7 @@ def _filling(queue: Queue, to: int, data: bytes, count: int) -> tuple[Operation,
     return (lambda waits: backend.copy(native, to, tiled.__array_interface__["data"][0], tiled.nbytes, waits)), tiled
 
 
-def _fill_accessor(queue: Queue, accessor: Accessor, data: bytes, count: int) -> Command | None:
+def _fill_accessor(queue: QueueBase, accessor: Accessor, data: bytes, count: int) -> Command | None:
     pieces, keep = pieces_of(accessor, "pointer", written=True)
     parts = cut(pieces, len(data) * count, "accessor")
     if not parts:

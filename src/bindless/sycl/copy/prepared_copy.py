@@ -21,7 +21,7 @@ from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["is_copied_again", "submit_prepared"]
 
@@ -42,7 +42,7 @@ def is_copied_again(value: object) -> bool:
 
 
 def submit_prepared(
-    queue: Queue,
+    queue: QueueBase,
     src: Any,
     dst: Any,
     region: CopyRegion,

@@ -11,13 +11,13 @@ from .image_copy import PLACES, copy_operation, plan_copy
 from .prepared_copy import submit_prepared
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["submit_copy"]
 
 
 def submit_copy(
-    queue: Queue, src: object, dst: object, *, depends_on: Iterable[Event] | Event = (), **places: Any
+    queue: QueueBase, src: object, dst: object, *, depends_on: Iterable[Event] | Event = (), **places: Any
 ) -> Event:
     """Submit an image copy, prepared for repetition where possible; the signature of ``Queue.ext_oneapi_copy``."""
     if places and not places.keys() <= PLACES:

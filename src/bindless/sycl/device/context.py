@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...backends.contract import BackendProtocol, NativeContext, NativeDevice
 from ...backends.registry import require_unforked
 from ...core import ownership
+from ...core.lock import Lock
 from ...core.ownership import ENDED, FORKED
 from ...kernels.load import Library
 from ...model import info
@@ -22,13 +22,10 @@ from ...submission.async_errors import ErrorLog, Unclaimed
 from ...submission.command_stream import AsyncHandler, CommandStream
 from ...submission.handle_table import Table
 from .device import Device
-from .peer_access import unreached
 
 if TYPE_CHECKING:
-    from ..buffer.replica import Home
-    from ..kernel.kernel import Kernel
-    from ..queue.queue import Queue
     from .platform import Platform
+    from .queue_base import QueueBase
 
 __all__ = ["Context", "contexts", "default_context"]
 
@@ -92,18 +89,18 @@ class Context(SingleOwner):
         self.devices: tuple[Device, ...] = tuple(dict.fromkeys(members))
         self.async_handler = async_handler
         self._backend: BackendProtocol = members[0]._backend
-        self._lock = threading.RLock()
+        self._lock = Lock()
         # Registries of the layers above: what lives in this context, by raw handle.
         self._images: dict[int, Any] = {}
         self._handles: dict[int, Any] = {}
-        self._library: Library[Kernel] = Library(self._backend.traits.build_target)
+        self._library: Library[object] = Library(self._backend.traits.build_target)
         # Variants of kernels in Python, by the kernels' tokens.
         self._kernels: dict[Any, Any] = {}
         # Arrays that small images are uploaded from, by the identity of their descriptors.
         self._uploads: dict[int, Any] = {}
-        self._transfer: dict[Device, Queue] = {}
+        self._transfer: dict[Device, QueueBase] = {}
         # Where buffers keep their contents here.
-        self._homes: dict[Device, Home] = {}
+        self._homes: dict[Device, object] = {}
         self._streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
         # Errors of queues that were dropped before anyone asked for them.
         self._unclaimed = Unclaimed(async_handler)
@@ -114,7 +111,7 @@ class Context(SingleOwner):
             ownership.Rank.CONTEXT, None, self._backend.release_context, self._native_context
         )
         # Pairs of devices of which the first does not reach memory of the second.
-        self._unreached = unreached(self._backend, self._native_context, self.devices)
+        self._unreached = _unreached(self._backend, self._native_context, self.devices)
         rest = self._backend, self._native_context
         self._tables = (
             Table(ownership.Rank.IMAGE_HANDLE, self._resource, self._handles, *rest),
@@ -227,9 +224,24 @@ class Context(SingleOwner):
         return f"<Context of {', '.join(device._label for device in self.devices)}{state}>"
 
 
+def _unreached(
+    backend: BackendProtocol, native: NativeContext, devices: Sequence[Device]
+) -> frozenset[tuple[Device, Device]]:
+    """Pairs of devices of a native context of which the first does not reach device memory of the second."""
+    reach = backend.reach
+    if len(devices) == 1 or reach is None:
+        return frozenset()
+    return frozenset(
+        (device, other)
+        for device in devices
+        for other in devices
+        if device is not other and not reach.reaches_memory(native, device._record.native, other._record.native)
+    )
+
+
 _contexts: weakref.WeakSet[Context] = weakref.WeakSet()
 _defaults: dict[Device, Context] = {}
-_defaults_lock = threading.RLock()
+_defaults_lock = Lock()
 
 
 def default_context(device: Device) -> Context:
@@ -256,9 +268,9 @@ def _finish() -> None:
 
 def _after_fork() -> None:
     global _defaults_lock
-    _defaults_lock = threading.RLock()
+    _defaults_lock = Lock()
     for context in ownership.snapshot(_contexts):
-        context._lock = threading.RLock()
+        context._lock = Lock()
         context._reason = FORKED
     _defaults.clear()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Union
 
 from ...backends.contract import BackendProtocol, DeviceRecord
 from ...model import info
@@ -15,10 +15,10 @@ from ...model.single_owner import Singleton
 from .partition import NOT_DIVIDED, can_partition, create_sub_devices
 from .platform import Platform
 
-if TYPE_CHECKING:
-    from .selector import Selector
+__all__ = ["Device", "Score", "Selector"]
 
-__all__ = ["Device"]
+Score = Callable[["Device"], float]
+Selector = Union[None, str, "Device", Score]
 
 
 class Device(Singleton):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from ...core import ownership
+from ...core.lock import Lock
 from ...model.errors import DeviceLostError, Error, FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor, ResourceFd
 
@@ -26,11 +26,11 @@ class _OneImport:
     """One import at a time: a second one of the same descriptor finds it closed, and closes none of its number."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = Lock()
 
     def forget(self) -> None:
         """In the child of a fork: another thread may have held it."""
-        self.lock = threading.RLock()
+        self.lock = Lock()
 
 
 _one_import = _OneImport()

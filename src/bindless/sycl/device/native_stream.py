@@ -16,9 +16,8 @@ from ...submission.foreign_stream import (
     stream_handle,
 )
 from .context import Context, default_context
-from .device import Device
+from .device import Device, Selector
 from .queue_base import QueueBase
-from .selector import Selector
 
 __all__ = ["adopt_stream", "cuda_stream_of", "order_after_stream", "order_libraries_after", "place_queue_after"]
 

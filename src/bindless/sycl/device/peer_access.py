@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...backends.contract import BackendProtocol
 from ...model.enums import UsmKind
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
     from ..usm.allocation import Allocation
     from .context import Context
     from .device import Device
+    from .queue_base import QueueBase
 
-__all__ = ["image_of_another_device", "memory_out_of_reach", "unreached"]
-
-
-def unreached(backend: BackendProtocol, native: Any, devices: Sequence[Device]) -> frozenset[tuple[Device, Device]]:
-    """Pairs of devices of a native context of which the first does not reach device memory of the second."""
-    reach = backend.reach
-    if len(devices) == 1 or reach is None:
-        return frozenset()
-    return frozenset(
-        (device, other)
-        for device in devices
-        for other in devices
-        if device is not other and not reach.reaches_memory(native, device._record.native, other._record.native)
-    )
+__all__ = ["image_of_another_device", "memory_out_of_reach"]
 
 
-def memory_out_of_reach(memory: Allocation, queue: Queue) -> str:
+def memory_out_of_reach(memory: Allocation, queue: QueueBase) -> str:
     """Return the reason why kernels of the queue's device do not reach this memory; empty where they do."""
     if memory.kind is not UsmKind.device or (queue.device, memory.device) not in queue.context._unreached:
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from ...core._submission import Submitter
@@ -9,8 +10,8 @@ from ...model.enums import Backend
 
 if TYPE_CHECKING:
     from ...backends.contract import BackendProtocol, NativeQueue
-    from ...submission.command_stream import CommandStream
-    from ..queue.queue import Queue
+    from ...submission.command_stream import CommandStream, Operation
+    from ...submission.event import Event
     from .context import Context
     from .device import Device
 
@@ -26,8 +27,10 @@ class QueueBase(Submitter):
     context: Context
     _backend: BackendProtocol
     _stream: CommandStream
+    _home: object
+    """Where buffers have their contents on the device; None before a buffer is used there."""
 
-    _queue_class: ClassVar[type[Queue]]
+    _queue_class: ClassVar[type[QueueBase]]
     """``Queue``, set by its module, which imports this one."""
 
     @property
@@ -48,8 +51,31 @@ class QueueBase(Submitter):
             raise self._stream.unusable()
         return native
 
+    if TYPE_CHECKING:  # what lower layers call; ``Queue`` defines it
 
-def transfer_queue(context: Context, device: Device) -> Queue:
+        def __init__(self, device: Device, context: Context, *, in_order: bool) -> None: ...
+        @property
+        def closed(self) -> bool: ...
+        def memcpy(
+            self, dst: object, src: object, nbytes: int | None = None, *, depends_on: Iterable[Event] | Event = ()
+        ) -> Event: ...
+        def fill(
+            self,
+            pointer: object,
+            pattern: object,
+            count: int | None = None,
+            *,
+            depends_on: Iterable[Event] | Event = (),
+        ) -> Event: ...
+        def wait(self) -> None: ...
+        def ext_oneapi_submit_barrier(self, events: Iterable[Event] | Event = ()) -> Event: ...
+        def _nothing(self, depends_on: Iterable[Event] | Event = ()) -> Event: ...
+        def _enqueue(
+            self, operation: Operation, depends_on: Iterable[Event] | Event = (), keep: tuple[object, ...] = ()
+        ) -> Event: ...
+
+
+def transfer_queue(context: Context, device: Device) -> QueueBase:
     """The package's own in-order queue on a device, for copies that the caller waits for; made on first use."""
     with context._lock:
         queue = context._transfer.get(device)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Union
-
 from ...backends import registry
 from ...model.enums import Backend, DeviceType
 from ...model.errors import InvalidError
 from ...model.message_values import shown
-from .device import Device
+from .device import Device, Score, Selector
 from .discovery import environment, visible_devices, visible_platforms
 from .filter_string import parse_filters
 
-__all__ = ["Selector", "get_devices", "ranked_devices", "select_device"]
-
-Score = Callable[[Device], float]
-Selector = Union[None, str, Device, Score]
+__all__ = ["get_devices", "ranked_devices", "select_device"]
 
 _ALL: frozenset[str | None] = frozenset(map(str, Backend))
 _PREFERENCE = {backend: len(registry.ORDER) - place for place, backend in enumerate(registry.ORDER)}

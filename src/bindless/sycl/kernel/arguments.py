@@ -27,7 +27,7 @@ from .element_types import require_elements
 from .struct_arguments import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = [
     "NO_NUMBERS",
@@ -48,7 +48,7 @@ _UNSAMPLED = "unsampled_image_handle"  # the type in include/bindless/device.h
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
 
 
-def _pointer(value: Any, parameter: KernelArgument, queue: Queue) -> bytes:
+def _pointer(value: Any, parameter: KernelArgument, queue: QueueBase) -> bytes:
     if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
         raise Unfit("it is a pointer")
     owner = value._owner
@@ -76,7 +76,7 @@ def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
-def _array(value: UsmArray, parameter: KernelArgument, queue: Queue) -> bytes:
+def _array(value: UsmArray, parameter: KernelArgument, queue: QueueBase) -> bytes:
     if not value._contiguous:
         raise Unfit(
             "this view is not contiguous, and a kernel receives an address alone; pass array.pointer and its strides"
@@ -86,7 +86,7 @@ def _array(value: UsmArray, parameter: KernelArgument, queue: Queue) -> bytes:
     return _pointer(value, parameter, queue)
 
 
-def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, queue: Queue) -> bytes:
+def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, queue: QueueBase) -> bytes:
     sampled = isinstance(value, SampledImageHandle)
     require_handle(parameter, sampled)
     if len(queue.context.devices) > 1:
@@ -162,7 +162,7 @@ def _scalar(value: Any, parameter: KernelArgument, _: object) -> bytes:
     return array_bytes(np.asarray(value), parameter)
 
 
-def _host_array(value: Array, parameter: KernelArgument, queue: Queue) -> bytes:
+def _host_array(value: Array, parameter: KernelArgument, queue: QueueBase) -> bytes:
     if parameter.kind == "pointer":
         raise Unfit(
             "kernels reach no numpy array: copy it into usm_empty(...).copy_from(array), or pass "
@@ -218,7 +218,7 @@ def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(memory)
 
 
-_Packer = Callable[[Any, KernelArgument, "Queue"], "bytes | int"]
+_Packer = Callable[[Any, KernelArgument, "QueueBase"], "bytes | int"]
 
 PACKERS: dict[type, _Packer] = {
     Accessor: _accessor,
@@ -256,7 +256,7 @@ def _other(value: object) -> _Packer:
     )
 
 
-def pack_argument(value: object, parameter: KernelArgument, queue: Queue) -> bytes | int:
+def pack_argument(value: object, parameter: KernelArgument, queue: QueueBase) -> bytes | int:
     """The bytes of one argument, or the size of a local one.
 
     Raises
@@ -269,7 +269,7 @@ def pack_argument(value: object, parameter: KernelArgument, queue: Queue) -> byt
 
 
 def pack_arguments(
-    kernel: str, parameters: Sequence[KernelArgument] | None, values: Sequence[object], queue: Queue
+    kernel: str, parameters: Sequence[KernelArgument] | None, values: Sequence[object], queue: QueueBase
 ) -> list[bytes | int]:
     """The bytes of every argument, or the size of a local one.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,16 +13,45 @@ from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
 from ...submission.event import Event
 from ..device.handle_owner import HandleOwner
+from ..device.queue_base import QueueBase
 from ..usm.array_import import foreign_array
 from .arguments import held_image, no_groups, pack_arguments
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
     from .kernel import Kernel
 
-__all__ = ["BoundLaunch"]
+__all__ = ["BoundLaunch", "LaunchQueue"]
 
 _BY_VALUE = (np.ndarray, np.generic, tuple, list)
+
+
+class LaunchQueue(QueueBase):
+    """A queue that plans and submits launches, for the layers below ``Queue``."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # ``Queue`` defines it
+
+        def parallel_for(
+            self,
+            index_space: RangeLike | NdRange,
+            kernel: Kernel,
+            *arguments: object,
+            depends_on: Iterable[Event] | Event = (),
+        ) -> Event: ...
+        def _plan_launch(
+            self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...], /
+        ) -> tuple[
+            Kernel, tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[bytes | int], tuple[object, ...]
+        ]: ...
+        def _submit_launch(
+            self,
+            index_space: RangeLike | NdRange,
+            kernel: Kernel,
+            arguments: tuple[object, ...],
+            depends_on: Iterable[Event] | Event,
+            /,
+        ) -> Event: ...
 
 
 class BoundLaunch(Bound, SingleOwner):
@@ -38,7 +67,7 @@ class BoundLaunch(Bound, SingleOwner):
     __slots__ = ("_here", "_kernel", "_queue", "_space", "_values")
 
     def __init__(
-        self, _queue: Queue, _kernel: Kernel, _index_space: RangeLike | NdRange, _arguments: tuple[Any, ...]
+        self, _queue: LaunchQueue, _kernel: Kernel, _index_space: RangeLike | NdRange, _arguments: tuple[Any, ...]
     ) -> None:
         self._queue, self._kernel, self._space = _queue, _kernel, _index_space
         self._stream = _queue._stream
@@ -52,7 +81,7 @@ class BoundLaunch(Bound, SingleOwner):
         return self._kernel
 
     @property
-    def queue(self) -> Queue:
+    def queue(self) -> LaunchQueue:
         """The queue that runs the launches."""
         return self._queue
 

@@ -13,14 +13,15 @@ from .kernel import Kernel
 
 if TYPE_CHECKING:
     from ...submission.event import Event
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
+    from .bound_launch import LaunchQueue
 
 __all__ = ["builtin_kernel", "launch", "launch_range"]
 
 _MAX_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
 
 
-def builtin_kernel(queue: Queue, name: str, *, format: int | None = None, mode: int | None = None) -> Kernel:
+def builtin_kernel(queue: QueueBase, name: str, *, format: int | None = None, mode: int | None = None) -> Kernel:
     """A built-in kernel for a queue's device.
 
     Parameters
@@ -41,11 +42,13 @@ def builtin_kernel(queue: Queue, name: str, *, format: int | None = None, mode: 
         bundle = load_kernel_bundle(code.text, device, context, specialization=code.constants)
         return bundle.get_kernel(code.name)
 
-    return context._library.load(name, device, build, format=format, mode=mode)
+    kernel = context._library.load(name, device, build, format=format, mode=mode)
+    assert isinstance(kernel, Kernel)
+    return kernel
 
 
 def launch(
-    queue: Queue, kernel: Kernel, items: int, *arguments: Any, depends_on: Event | Iterable[Event] = ()
+    queue: LaunchQueue, kernel: Kernel, items: int, *arguments: Any, depends_on: Event | Iterable[Event] = ()
 ) -> Event:
     """Runs a built-in kernel with about a work-item for each of ``items``."""
     return queue.parallel_for(launch_range(items), kernel, *arguments, depends_on=depends_on)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...backends.contract import KernelRecord, NativeKernel, NativeModule, NativeObject
 from ...core import ownership
 from ...core._submission import Openable
+from ...core.lock import Lock
 from ...model.enums import BundleState, coerce
 from ...model.errors import InvalidError
 from ...model.message_values import shown
@@ -81,7 +81,7 @@ class KernelBundle(Openable, SingleOwner):
         self._objects = dict(_objects or {})
         self._logs = dict(_logs or {})
         self._programs = _programs  # what it was made of, where that was made elsewhere
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._kernels: dict[tuple[str, Device], tuple[NativeKernel, KernelRecord]] = {}
         self._open = True
         release = _context._backend.release_module

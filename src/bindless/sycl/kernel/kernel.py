@@ -11,12 +11,11 @@ from ...model.enums import coerce
 from ...model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
 from ...model.ranges import NdRange, RangeLike, as_range
 from ...model.single_owner import SingleOwner
-from .bound_launch import BoundLaunch
+from .bound_launch import BoundLaunch, LaunchQueue
 
 if TYPE_CHECKING:
     from ..device.context import Context
     from ..device.device import Device
-    from ..queue.queue import Queue
     from .bundle import KernelBundle
 
 __all__ = ["Kernel"]
@@ -93,7 +92,7 @@ class Kernel(SingleOwner):
         required = self._record.required_work_group_size
         return f"reqd_work_group_size({', '.join(map(str, required))})" if required else ""
 
-    def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
+    def bind(self, queue: LaunchQueue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
         """A launch of this kernel, to be submitted many times: checked and packed here, and no more by ``launch()``.
 
         Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...core._submission import Template
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
     from .kernel import Kernel
 
 __all__ = ["KernelTemplate"]
@@ -19,7 +19,7 @@ class KernelTemplate(Template):
     __slots__ = ()
 
     def _specialised(
-        self, queue: Queue, index_space: Any, arguments: tuple[Any, ...]
+        self, queue: QueueBase, index_space: Any, arguments: tuple[Any, ...]
     ) -> tuple[Kernel, tuple[Any, ...]]:
         """The kernel for a launch, and the values of its parameters.
 

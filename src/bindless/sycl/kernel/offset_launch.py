@@ -10,7 +10,7 @@ from ...model.errors import FeatureNotSupportedError
 from ...model.ranges import NdRange
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
     from .kernel import Kernel
 
 __all__ = ["has_offset", "launch_operation"]
@@ -22,7 +22,7 @@ def has_offset(index_space: object) -> bool:
 
 
 def launch_operation(
-    queue: Queue,
+    queue: QueueBase,
     index_space: NdRange,
     here: Kernel,
     sizes: tuple[tuple[int, ...], tuple[int, ...] | None],

@@ -24,7 +24,8 @@ from .prepared_launch import submit_prepared
 from .reduction import Reduction, fill_variables, require_values, with_filled_variables
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
+    from .bound_launch import LaunchQueue
 
 __all__ = ["plan_launch", "submit_launch"]
 
@@ -34,7 +35,7 @@ _Sizes = tuple[tuple[int, ...], "tuple[int, ...] | None"]
 
 
 def submit_launch(
-    queue: Queue,
+    queue: LaunchQueue,
     index_space: Any,
     kernel: Kernel | KernelTemplate,
     arguments: tuple[Any, ...],
@@ -80,14 +81,14 @@ def _is_foreign(value: object) -> bool:
     return kind not in PACKERS and kind is not Reduction and not isinstance(value, (tuple, np.generic))
 
 
-def _order(queue: Queue, arguments: tuple[object, ...], event: Event) -> Event:
+def _order(queue: QueueBase, arguments: tuple[object, ...], event: Event) -> Event:
     """The event, after which the later work of other libraries with arrays among the arguments comes."""
     order_libraries_after(queue, arguments, event)
     return event
 
 
 def plan_launch(
-    queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel | KernelTemplate, arguments: tuple[object, ...]
+    queue: QueueBase, index_space: RangeLike | NdRange, kernel: Kernel | KernelTemplate, arguments: tuple[object, ...]
 ) -> tuple[Kernel, _Sizes, Sequence[bytes | int], tuple[object, ...]]:
     """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
 
@@ -101,7 +102,7 @@ def plan_launch(
     return here, sizes, *_pack(queue, index_space, here, arguments)
 
 
-def _plan_range(queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel) -> tuple[Kernel, _Sizes]:
+def _plan_range(queue: QueueBase, index_space: RangeLike | NdRange, kernel: Kernel) -> tuple[Kernel, _Sizes]:
     """The kernel on the queue's device, and global and local size in its order."""
     if type(kernel) is not Kernel or kernel._context is not queue.context or not kernel._bundle._open:
         _refuse(queue, kernel)
@@ -115,7 +116,7 @@ def _plan_range(queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel) 
 
 
 def _pack(
-    queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
+    queue: QueueBase, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
 ) -> tuple[Sequence[bytes | int], tuple[object, ...]]:
     """Packed arguments, and the arguments with handles of images and with other libraries' arrays as our own."""
     if not arguments and (not kernel._parameters or kernel._record.may_be_set):
@@ -136,7 +137,7 @@ def _pack(
     return tuple(packed), arguments
 
 
-def _refuse(queue: Queue, kernel: object) -> None:
+def _refuse(queue: QueueBase, kernel: object) -> None:
     """Raises the error of a kernel that the queue cannot launch."""
     if not isinstance(kernel, Kernel):
         way = (

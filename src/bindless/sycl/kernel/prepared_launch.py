@@ -28,7 +28,7 @@ from .element_types import is_typed, require_elements
 from .struct_arguments import FLOATS, INTEGERS, Unfit
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
     from .kernel import Kernel
 
 __all__ = ["submit_prepared"]
@@ -68,7 +68,7 @@ class _Plan:
 
 
 def submit_prepared(
-    queue: Queue,
+    queue: QueueBase,
     index_space: object,
     kernel: Kernel,
     here: Kernel,
@@ -115,7 +115,7 @@ def submit_prepared(
 
 
 def _plan_arguments(
-    queue: Queue, here: Kernel, arguments: tuple[Any, ...], grouped: bool, pack_numbers: bool
+    queue: QueueBase, here: Kernel, arguments: tuple[Any, ...], grouped: bool, pack_numbers: bool
 ) -> _Plan | None:
     """Values and packing rules of arguments; None for arguments that the kernel does not take.
 

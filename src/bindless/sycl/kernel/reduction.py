@@ -15,7 +15,7 @@ from ..buffer.accessor import Accessor
 from ..usm.array import UsmArray
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["Reduction", "fill_variables", "reduction", "require_depth", "require_values", "with_filled_variables"]
 
@@ -154,7 +154,7 @@ def with_filled_variables(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def fill_variables(queue: Queue, arguments: tuple[object, ...], depends_on: Iterable[Event] | Event) -> list[Event]:
+def fill_variables(queue: QueueBase, arguments: tuple[object, ...], depends_on: Iterable[Event] | Event) -> list[Event]:
     """Fill the variables of reductions that begin with the identity; return the events that the launch waits for."""
     depends_on = depends_on if isinstance(depends_on, (Event, tuple)) else tuple(depends_on)
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ...backends.contract import NativeEvent
 from ...core import ownership
+from ...core.lock import Lock
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
@@ -82,7 +82,7 @@ class CommandGraph(SingleOwner):
         self._resource: ownership.Resource | None = None
         self._native: Any = None
         self._closed = False
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     # ------------------------------------------------------------------ commands
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...submission.event import Event
     from ..device.context import Context
     from ..device.device import Device
-    from .queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore"]
 
@@ -81,7 +81,7 @@ def require_semaphore(semaphore: object) -> None:
 
 
 def submit_semaphore(
-    queue: Queue,
+    queue: QueueBase,
     waits: bool,
     semaphore: ExternalSemaphore,
     value: SupportsIndex | None,
@@ -112,7 +112,7 @@ def submit_semaphore(
     return event
 
 
-def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...], ownership.Resource]:
+def _prepare(queue: QueueBase, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...], ownership.Resource]:
     """Makes ready for a queue's commands what can have any; raises for what cannot."""
     stream = queue._stream
     native = stream.native

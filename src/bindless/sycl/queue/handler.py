@@ -21,11 +21,11 @@ from ..copy.image_copy import ORIGIN
 
 if TYPE_CHECKING:
     from ...model.image_descriptor import ImageDescriptor
+    from ..device.queue_base import QueueBase
     from ..kernel.kernel import Kernel
     from ..kernel.kernel_template import KernelTemplate
     from .external_semaphore import ExternalSemaphore
     from .interop_handle import InteropHandle
-    from .queue import Queue
 
 __all__ = ["Handler"]
 
@@ -39,8 +39,8 @@ class Handler(SingleOwner):
         "_accessors", "_arguments", "_command", "_depends_on", "_kernel_arguments", "_options", "_queue", "_to_host",
     )  # fmt: skip
 
-    def __init__(self, _queue: Queue) -> None:
-        self._queue: Queue | None = _queue
+    def __init__(self, _queue: QueueBase) -> None:
+        self._queue: QueueBase | None = _queue
         self._depends_on: tuple[Event, ...] = ()
         self._command = ""
         self._arguments: tuple[Any, ...] = ()
@@ -49,7 +49,7 @@ class Handler(SingleOwner):
         self._kernel_arguments: dict[int, object] = {}
         self._to_host = False
 
-    def _open(self, command: str) -> Queue:
+    def _open(self, command: str) -> QueueBase:
         if self._queue is None:
             raise InvalidError(f"{command.strip('_')}: this handler's command group has been submitted")
         if self._command:

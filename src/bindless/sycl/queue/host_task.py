@@ -13,7 +13,7 @@ from .interop_handle import InteropHandle
 if TYPE_CHECKING:
     from ..buffer.accessor import Accessor
     from ..buffer.replica import Place
-    from .queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["HostTask", "submit_host_task"]
 
@@ -33,7 +33,9 @@ class HostTask:
 
     __slots__ = ("_function", "_places", "_queue")
 
-    def __init__(self, queue: Queue, function: Callable[..., object], places: Sequence[tuple[Accessor, Place]]) -> None:
+    def __init__(
+        self, queue: QueueBase, function: Callable[..., object], places: Sequence[tuple[Accessor, Place]]
+    ) -> None:
         self._queue, self._function, self._places = queue, function, places
 
     def __call__(self) -> None:
@@ -65,7 +67,7 @@ def _takes_an_argument(function: Callable[..., object]) -> bool:
 
 
 def submit_host_task(
-    queue: Queue, function: Callable[..., object], accessors: Sequence[Accessor], depends_on: tuple[Event, ...] = ()
+    queue: QueueBase, function: Callable[..., object], accessors: Sequence[Accessor], depends_on: tuple[Event, ...] = ()
 ) -> Event:
     """Submit a host task; a method of ``Queue``."""
     queue._native  # noqa: B018  raises if it has ended

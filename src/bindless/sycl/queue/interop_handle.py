@@ -12,7 +12,7 @@ from ...model.single_owner import SingleOwner
 if TYPE_CHECKING:
     from ..buffer.accessor import Accessor
     from ..buffer.replica import Place
-    from .queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["InteropHandle"]
 
@@ -26,7 +26,7 @@ class InteropHandle(SingleOwner):
 
     __slots__ = ("_places", "_queue")
 
-    def __init__(self, _queue: Queue, _places: Sequence[tuple[Accessor, Place]]) -> None:
+    def __init__(self, _queue: QueueBase, _places: Sequence[tuple[Accessor, Place]]) -> None:
         self._queue = _queue
         self._places = _places
 

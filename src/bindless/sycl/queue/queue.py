@@ -24,9 +24,10 @@ from ..buffer.accessor import Accessor
 from ..copy import memory_commands
 from ..copy.submit_copy import submit_copy
 from ..device.context import Context, default_context
-from ..device.device import Device
+from ..device.device import Device, Selector
 from ..device.native_stream import adopt_stream, cuda_stream_of
 from ..device.queue_base import QueueBase
+from ..kernel.bound_launch import LaunchQueue
 from ..kernel.kernel import Kernel
 from ..kernel.kernel_template import KernelTemplate
 from ..kernel.plan_launch import plan_launch, submit_launch
@@ -37,8 +38,6 @@ from .host_task import submit_host_task
 
 if TYPE_CHECKING:
     from ...model.image_descriptor import ImageDescriptor
-    from ..buffer.replica import Home
-    from ..device.selector import Selector
     from .external_semaphore import ExternalSemaphore
 
 __all__ = ["Queue"]
@@ -46,7 +45,7 @@ __all__ = ["Queue"]
 Events = Iterable[Event]
 
 
-class Queue(QueueBase, SingleOwner):
+class Queue(LaunchQueue, SingleOwner):
     """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
 
     Neither dropping nor closing a queue ends its work, or waits for it: ``wait`` does.
@@ -91,7 +90,7 @@ class Queue(QueueBase, SingleOwner):
 
     _instead = "share the queue; another process makes its own with Queue(selector)"
 
-    __slots__ = ("__weakref__", "_backend", "_home", "_kept", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "_storage", "context", "device")
 
     _stream: CommandStream
 
@@ -130,8 +129,8 @@ class Queue(QueueBase, SingleOwner):
         self.device = chosen = context.devices[context.devices.index(chosen)]
         self.context = context
         self._backend: BackendProtocol = context._backend
-        self._home: Home | None = None  # known once a buffer is used here
-        self._kept: dict[object, Any] = {}  # by layers above, until the queue is closed; may refer to the queue
+        self._home: object = None  # known once a buffer is used here
+        self._storage: dict[object, Any] = {}  # by layers above, until the queue is closed; may refer to the queue
         self._stream = CommandStream(
             context,
             chosen,
@@ -577,7 +576,7 @@ class Queue(QueueBase, SingleOwner):
             The asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of commands
             that are not complete yet go to the context; the end of the interpreter writes what is left.
         """
-        self._kept.clear()
+        self._storage.clear()
         self._stream.close()
 
     def __enter__(self) -> Queue:

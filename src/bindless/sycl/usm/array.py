@@ -18,7 +18,7 @@ from ...model.host_array import as_dtype
 from ...model.message_values import shown
 from ...submission.command_stream import events_of_users
 from ...submission.foreign_stream import place_stream_after
-from ..device.queue_base import transfer_queue
+from ..device.queue_base import QueueBase, transfer_queue
 from .allocation import Allocation
 from .dlpack_export import dlpack_place, export_dlpack
 from .host_values import converted
@@ -29,7 +29,6 @@ from .strides import indexed, packed_strides, permuted, reach, reshaped_strides,
 if TYPE_CHECKING:
     from ..device.context import Context
     from ..device.device import Device
-    from ..queue.queue import Queue
 
 __all__ = ["UsmArray", "array_shape", "element_dtype"]
 
@@ -300,7 +299,7 @@ class UsmArray:
 
     # ------------------------------------------------------------------ copies
 
-    def copy(self, queue: Queue | None = None) -> UsmArray:
+    def copy(self, queue: QueueBase | None = None) -> UsmArray:
         """The elements in new contiguous memory of the same kind and device; waits. See ``numpy`` for the order.
 
         Parameters
@@ -321,7 +320,7 @@ class UsmArray:
             self._queue(queue).memcpy(target, self, depends_on=events_of_users(self._owner)).wait()
         return target
 
-    def numpy(self, queue: Queue | None = None) -> Array:
+    def numpy(self, queue: QueueBase | None = None) -> Array:
         """The elements in a new numpy array; waits.
 
         Parameters
@@ -354,7 +353,7 @@ class UsmArray:
     def __reduce_ex__(self, protocol: object) -> Any:
         raise CopyError("a UsmArray cannot be pickled, for its memory is of this process: pickle what numpy() gives")
 
-    def copy_from(self, array: npt.ArrayLike, queue: Queue | None = None) -> UsmArray:
+    def copy_from(self, array: npt.ArrayLike, queue: QueueBase | None = None) -> UsmArray:
         """Copies a host array in and returns itself; waits. It is converted and broadcast as numpy would.
 
         Parameters
@@ -379,7 +378,7 @@ class UsmArray:
         write_elements(self, converted("array", array, self.shape, self.dtype), self._queue(queue))
         return self
 
-    def _queue(self, queue: Queue | None) -> Queue:
+    def _queue(self, queue: QueueBase | None) -> QueueBase:
         if queue is not None:
             if queue.context is not self.context:
                 raise InvalidError(f"the queue is of another context than the array: {self.context!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from .array import UsmArray, element_dtype
 from .dlpack_export import capsules
 from .pointer import UsmPointer
 from .strides import packed_strides, reach
-
-if TYPE_CHECKING:
-    from ..queue.queue import Queue
 
 __all__ = ["as_usm_array", "foreign_arguments", "foreign_array", "from_dlpack"]
 
@@ -56,7 +53,7 @@ _BACKENDS = {
 _HOST_TYPES = (DLDeviceType.cpu, DLDeviceType.cuda_host)
 
 
-def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = None) -> UsmArray:
+def from_dlpack(x: Any, /, queue: QueueBase | None = None, *, copy: bool | None = None) -> UsmArray:
     """An array of another library, seen in place through DLPack.
 
     The exporter and this array share the memory; the exporter's stays as long as this array, its views, and the work
@@ -97,7 +94,7 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
     return _finish(_import_dlpack(x, queue), copy)
 
 
-def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = None) -> UsmArray:
+def as_usm_array(x: Any, /, queue: QueueBase | None = None, *, copy: bool | None = None) -> UsmArray:
     """Anything that exports its memory, seen in place as a ``UsmArray``.
 
     In this order: a ``UsmArray`` of the queue's context, which is returned as it is; a ``UsmPointer``, as bytes to
@@ -152,7 +149,7 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     )
 
 
-def _holds_cuda(queue: Queue) -> bool:
+def _holds_cuda(queue: QueueBase) -> bool:
     """Whether the memory of the queue's device is CUDA's."""
     return queue._backend.traits.device_memory is DLDeviceType.cuda
 
@@ -162,7 +159,7 @@ def _require_queue(queue: object) -> None:
         raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
 
 
-def foreign_array(value: Any, queue: Queue) -> Any:
+def foreign_array(value: Any, queue: QueueBase) -> Any:
     """An argument that another library's array may stand for: on the queue's device a ``UsmArray``, on the host a numpy
     array, both in place. Everything else comes back as it is."""
     if isinstance(value, (UsmArray, np.ndarray, np.generic)):
@@ -174,13 +171,13 @@ def foreign_array(value: Any, queue: Queue) -> Any:
     return value
 
 
-def foreign_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...] | None:
+def foreign_arguments(values: tuple[Any, ...], queue: QueueBase) -> tuple[Any, ...] | None:
     """Arguments of a kernel with other libraries' arrays in place; None where there are none."""
     arguments = tuple(foreign_array(value, queue) for value in values)
     return None if all(map(operator.is_, arguments, values)) else arguments
 
 
-def _array_at(pointer: UsmPointer, queue: Queue | None) -> UsmArray:
+def _array_at(pointer: UsmPointer, queue: QueueBase | None) -> UsmArray:
     """All bytes from a pointer on."""
     if queue is not None and pointer.context is not queue.context:
         raise InvalidError(
@@ -197,7 +194,7 @@ def _finish(array: UsmArray, copy: bool | None) -> UsmArray:
 # ---------------------------------------------------------------------- DLPack
 
 
-def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
+def _import_dlpack(x: Any, queue: QueueBase | None) -> UsmArray:
     is_capsule = type(x).__name__ == "PyCapsule"
     place = _describe(x)["device"] if is_capsule else _place_of(x)
     target = _queue_for(place) if queue is None else queue
@@ -285,7 +282,7 @@ def _ask(x: Any, stream: int | None) -> object:
         return x.__dlpack__(**options)
 
 
-def _known_type(place: tuple[int, int], queue: Queue) -> int:
+def _known_type(place: tuple[int, int], queue: QueueBase) -> int:
     """The device type of memory that the queue's backend may reach."""
     kind, number = place
     backends = _BACKENDS.get(kind)  # type: ignore[call-overload]
@@ -306,7 +303,7 @@ def _known_type(place: tuple[int, int], queue: Queue) -> int:
     )
 
 
-def _queue_for(place: tuple[int, int]) -> Queue:
+def _queue_for(place: tuple[int, int]) -> QueueBase:
     """A queue of the package's own on the device that memory lies on."""
     kind, number = place
     selectors = {
@@ -328,7 +325,7 @@ def _queue_for(place: tuple[int, int]) -> Queue:
     raise InvalidError(f"no device is found for memory of DLPack device {place}: {reason}; give queue=")
 
 
-def _queue_at(address: int) -> Queue:
+def _queue_at(address: int) -> QueueBase:
     """A queue of the package's own on the device of CUDA that memory lies on; on the first where none knows it."""
     first = _queue_for((DLDeviceType.cuda, 0))
     for device in first.device.platform.get_devices():
@@ -358,7 +355,7 @@ def _interface(x: Any, name: str) -> Mapping[str, Any] | None:
     return value
 
 
-def _import_host(x: Array, queue: Queue | None) -> UsmArray:
+def _import_host(x: Array, queue: QueueBase | None) -> UsmArray:
     target = _queue_for((DLDeviceType.cpu, 0)) if queue is None else queue
     memory = plain(x)
     address, read_only = memory.__array_interface__["data"]
@@ -366,7 +363,7 @@ def _import_host(x: Array, queue: Queue | None) -> UsmArray:
     return array.adopt(target, array.kind(target, on_host=True), x)
 
 
-def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> UsmArray:
+def _import_cuda(x: Any, interface: Mapping[str, Any], queue: QueueBase | None) -> UsmArray:
     version = interface.get("version")
     if version not in _CUDA_VERSIONS:
         raise InvalidError(f"{_CUDA_INTERFACE} of version {shown(version)}: versions 1 to 3 are known")
@@ -385,7 +382,7 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
     return result
 
 
-def _import_sycl(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> UsmArray:
+def _import_sycl(x: Any, interface: Mapping[str, Any], queue: QueueBase | None) -> UsmArray:
 
     version = interface.get("version")
     if version != _SYCL_VERSION:
@@ -396,7 +393,7 @@ def _import_sycl(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
             raise InvalidError(
                 f"syclobj={shown(owner)} is no Queue of this package: give queue=, of the memory's context"
             )
-        queue = cast("Queue", owner)
+        queue = owner
     itemsize = element_dtype(interface.get("typestr", "")).itemsize
     array = _layout_of(interface, _SYCL_INTERFACE, itemsize, itemsize)
     return array.adopt(queue, array.kind(queue, on_host=False), x)
@@ -472,7 +469,7 @@ class _Layout:
                 f"bytes of {dtype}: devices do not read that; copy it"
             )
 
-    def kind(self, queue: Queue, *, on_host: bool) -> UsmKind:
+    def kind(self, queue: QueueBase, *, on_host: bool) -> UsmKind:
         """The kind of the memory as the queue's driver reports it.
 
         Raises
@@ -507,7 +504,7 @@ class _Layout:
             )
         return record.kind
 
-    def adopt(self, queue: Queue, kind: UsmKind, lender: object) -> UsmArray:
+    def adopt(self, queue: QueueBase, kind: UsmKind, lender: object) -> UsmArray:
         """The array over memory that ``lender`` keeps alive."""
         memory = Allocation(
             queue.context,

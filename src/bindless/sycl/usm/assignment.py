@@ -16,7 +16,7 @@ from .strided_copy import copy_elements, write_elements
 from .strides import reach
 
 if TYPE_CHECKING:
-    from ..queue.queue import Queue
+    from ..device.queue_base import QueueBase
 
 __all__ = ["assign"]
 
@@ -44,7 +44,7 @@ def assign(array: UsmArray, key: Any, value: Any) -> None:
 UsmArray._assign = staticmethod(assign)
 
 
-def _in_place(value: Any, queue: Queue) -> Any:
+def _in_place(value: Any, queue: QueueBase) -> Any:
     """Another library's array as a ``UsmArray`` or a numpy array, where it can be seen so."""
     try:
         return foreign_array(value, queue)
@@ -55,7 +55,7 @@ def _in_place(value: Any, queue: Queue) -> Any:
             raise InvalidError(f"value: a {type(value).__name__} does not give its memory: {refused}") from refused
 
 
-def _from_array(target: UsmArray, source: UsmArray, queue: Queue) -> None:
+def _from_array(target: UsmArray, source: UsmArray, queue: QueueBase) -> None:
     source._owner.require_open()
     require_castable(source.dtype, target.dtype)
     strides = _broadcast(source, target.shape)

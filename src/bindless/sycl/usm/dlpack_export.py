@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 from ...core import ownership
 from ...model.dlpack import DLDeviceType, DLFlag, dlpack_type
@@ -12,6 +11,7 @@ from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...submission.command_stream import events_of_users
 from ...submission.foreign_stream import place_stream_after, stream_handle
+from .elements import Elements
 
 try:
     from . import _dlpack as capsules
@@ -20,9 +20,6 @@ except ImportError as error:  # a checkout whose extension modules were not buil
         f"bindless.sycl.usm._dlpack, which makes DLPack capsules, is not built ({error}): install the package with "
         "pip, which builds it, or build csrc/dlpack"
     ) from error
-
-if TYPE_CHECKING:
-    from .array import UsmArray
 
 __all__ = ["capsules", "dlpack_place", "export_dlpack"]
 
@@ -39,7 +36,7 @@ _CUDA_TYPES = {
 }
 
 
-def dlpack_place(array: UsmArray) -> Place:
+def dlpack_place(array: Elements) -> Place:
     """Type and number of the device, as DLPack counts them.
 
     All memory of the reference device is the host's, and so is ordinary host memory that a device was lent. Host and
@@ -56,7 +53,7 @@ def dlpack_place(array: UsmArray) -> Place:
 
 
 def export_dlpack(
-    array: UsmArray, stream: object, max_version: tuple[int, int] | None, dl_device: Place | None, copy: bool | None
+    array: Elements, stream: object, max_version: tuple[int, int] | None, dl_device: Place | None, copy: bool | None
 ) -> object:
     """See ``UsmArray.__dlpack__``."""
     place = dlpack_place(array)
@@ -104,7 +101,7 @@ def _place(dl_device: Place) -> Place:
     return kind, number
 
 
-def _synchronize(array: UsmArray, place: Place, stream: object) -> None:
+def _synchronize(array: Elements, place: Place, stream: object) -> None:
     """Orders the consumer after the work submitted here that uses the memory; the host waits if it is the consumer."""
     on_cuda = place[0] in _CUDA_TYPES.values()
     if not on_cuda and stream is not None and stream != _NO_STREAM:

@@ -16,20 +16,20 @@ from ...model.arrays import Array
 from ...model.copy_region import CopyRegion, HostMemory, UsmMemory
 from ...model.image_descriptor import ImageDescriptor
 from ...submission.command_stream import events_of_users
+from .elements import Elements
 from .pointer import UsmPointer
 from .strides import Boxes, boxes, reach
 
 if TYPE_CHECKING:
     from ...submission.event import Event
-    from ..queue.queue import Queue
-    from .array import UsmArray
+    from ..device.queue_base import QueueBase
 
 __all__ = ["copy_elements", "write_elements"]
 
 _MOST_COMMANDS = 256  # more of them take longer than the way to the host and back
 
 
-def write_elements(target: UsmArray, values: Array, queue: Queue) -> None:
+def write_elements(target: Elements, values: Array, queue: QueueBase) -> None:
     """Writes host elements of the target's shape and dtype, and waits.
 
     They come after the work submitted so far, to any queue, that uses the target's memory.
@@ -56,7 +56,7 @@ def write_elements(target: UsmArray, values: Array, queue: Queue) -> None:
     _run(piece, cut)
 
 
-def copy_elements(target: UsmArray, source: UsmArray, strides: tuple[int, ...], queue: Queue) -> bool:
+def copy_elements(target: Elements, source: Elements, strides: tuple[int, ...], queue: QueueBase) -> bool:
     """Copies elements of equal dtype in one context and waits; False where that would take too many commands.
 
     They come after the work submitted so far, to any queue, that uses the memory of either array.
@@ -90,13 +90,13 @@ def copy_elements(target: UsmArray, source: UsmArray, strides: tuple[int, ...], 
     return True
 
 
-def _cut(target: UsmArray, strides: tuple[int, ...], source: tuple[int, ...], queue: Queue) -> Boxes:
+def _cut(target: Elements, strides: tuple[int, ...], source: tuple[int, ...], queue: QueueBase) -> Boxes:
     """Boxes of rows, or single rows where the driver copies nothing else."""
     cut = boxes(target.shape, strides, source, target.itemsize)
     return cut if queue._backend.traits.copies_boxes else cut.single_rows()
 
 
-def _write_through_host(target: UsmArray, values: Array, queue: Queue) -> None:
+def _write_through_host(target: Elements, values: Array, queue: QueueBase) -> None:
     """Writes elements into a copy of the bytes from the first element to the last, and copies those back."""
     first, last = reach(target.shape, target.strides, target.itemsize)
     staged = np.empty(last - first, np.uint8)
@@ -107,7 +107,7 @@ def _write_through_host(target: UsmArray, values: Array, queue: Queue) -> None:
     queue.memcpy(pointer, staged, last - first, depends_on=events_of_users(target._owner)).wait()
 
 
-def _forward(target: UsmArray) -> tuple[tuple[slice, ...], tuple[int, ...], int]:
+def _forward(target: Elements) -> tuple[tuple[slice, ...], tuple[int, ...], int]:
     """Slices that reverse dimensions with negative strides, the strides after that, and the first byte's offset."""
     keys = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in target.strides)
     first, _ = reach(target.shape, target.strides, target.itemsize)
@@ -120,7 +120,11 @@ def _box(pointer: UsmPointer, cut: Boxes, side: int) -> UsmMemory:
 
 
 def _copy_box(
-    queue: Queue, target: UsmMemory, source: UsmMemory | HostMemory, before: Sequence[Event], keep: tuple[object, ...]
+    queue: QueueBase,
+    target: UsmMemory,
+    source: UsmMemory | HostMemory,
+    before: Sequence[Event],
+    keep: tuple[object, ...],
 ) -> Event:
     region = CopyRegion(source, target, target.extent)
     backend, native = queue._backend, queue._native
