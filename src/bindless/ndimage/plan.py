@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.result_arrays import empty_result
+from ..bindless_images.result_arrays import SMALLEST, empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
@@ -123,6 +123,7 @@ class CallPlan:
         self.in_usm = described.on_device or (count > 1 and not device.has(Aspect.usm_system_allocations))
         self.shape, self.in_place = layers.spread_shape(described.shape), layers.in_place
         self.layers = None if layers.is_whole else layers
+        self._empty = np.empty if math.prod(self.shape) * self.computed.itemsize < SMALLEST else empty_result
         self._device, self.stored, self._filter, self._dims = device, stored, filter_, dims
         self.prefilters = cubic and described.prefilter
         self._shape_of_layers = (count, *described.places, self.shape[-1])
@@ -240,7 +241,7 @@ class CallPlan:
             packed = np.ascontiguousarray(pixels).reshape(*sizes, 1)
             queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
             picture.move(places.first, window)
-            results = empty_result(self.shape, self.computed) if values is None else values
+            results = self._empty(self.shape, self.computed) if values is None else values
             picture.submit(places.map, results, None if coords is None else coords[::-1])
         finally:
             images.give_back(image)
