@@ -1,13 +1,16 @@
-"""Python functions of the package that a block runs until its picture is submitted, on the reference device."""
+"""Python functions of the package that the task of a block runs, once a block of its shape was computed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support.python_calls import python_calls
+import bindless as bl
+from tests.support.python_calls import front_calls
 
 da = pytest.importorskip("dask.array")
 
@@ -16,26 +19,63 @@ from bindless.dask import arrays, queues  # noqa: E402
 from bindless.dask.blocks import compute_block  # noqa: E402
 
 TURN = [[0.9, 0.1], [-0.1, 1.05]]
-SUBMITTED = "sampling/driver.py:submit"  # whence C submits a prepared picture
+SHAPE = (400, 420)
+IMAGE = np.random.default_rng(3).random(SHAPE).astype(np.float32)
+FIELD = np.random.default_rng(4).random((2, *SHAPE)).astype(np.float32)
+NUMBERS = ((4, 5), (5, 4), (5, 5), (4, 6), (6, 4))  # of blocks inside
+MOST, MOST_OF_FIELDS, MOST_OF_SPLINES = 15, 18, 20
+
+Operation = Callable[[Any], Any]
+OPERATIONS: dict[str, Operation] = {
+    "affine": lambda image: bd.affine_transform(image, TURN, 0.3, order=1, output_chunks=40),
+    "nearest": lambda image: bd.affine_transform(image, TURN, 0.3, order=0, mode="nearest", output_chunks=40),
+    "hardware": lambda image: bd.affine_transform(
+        image, TURN, 0.3, order=1, mode="nearest", output_chunks=40, precision="hardware"
+    ),
+    "resize": lambda image: bd.resize(image, (420, 500), output_chunks=40),
+    "pyramid": lambda image: bd.pyramid(image, 2)[1],
+}
 
 
-@pytest.mark.parametrize(("lazy", "most"), [(False, 60), (True, 70)])
-def test_calls_of_a_block(monkeypatch: pytest.MonkeyPatch, lazy: bool, most: int) -> None:
-    tasks: list[tuple[Any, ...]] = []
+def tasks_of(operation: Operation, source: Any, monkeypatch: pytest.MonkeyPatch) -> dict[Any, tuple[Any, ...]]:
+    """Compute a result; the arguments of ``compute_block`` by the numbers of the blocks."""
+    tasks: dict[Any, tuple[Any, ...]] = {}
 
     def record(*task: Any) -> Any:
-        tasks.append(task)
+        tasks[task[1]] = task
         return compute_block(*task)
 
     monkeypatch.setattr(arrays, "compute_block", record)
-    image = np.random.default_rng(3).random((60, 70)).astype(np.float32)
-    source = da.from_array(image, chunks=20) if lazy else image
-    bd.affine_transform(source, TURN, 0.3, order=1, output_chunks=20).compute(scheduler="synchronous")
-    if not queues.workspace_of_thread().shares_memory:
-        pytest.skip("on the reference device alone: others copy the values")
-    inside = next(task for task in tasks if task[1] == (1, 1))
+    operation(source).compute(scheduler="synchronous")
+    return tasks
+
+
+def calls_of_blocks(tasks: dict[Any, tuple[Any, ...]]) -> int:
     for _ in range(2):
-        compute_block(*inside)
-    calls = [name for name in python_calls(lambda: compute_block(*inside)) if not name.endswith(">")]
-    assert calls.count(SUBMITTED) == 1
-    assert calls.index(SUBMITTED) < most
+        for number in NUMBERS:
+            compute_block(*tasks[number])
+    return max(len(front_calls(partial(compute_block, *tasks[number]))) for number in NUMBERS)
+
+
+@pytest.mark.parametrize("has_chunks", [False, True])
+@pytest.mark.parametrize("name", list(OPERATIONS))
+def test_calls_of_a_block(monkeypatch: pytest.MonkeyPatch, name: str, has_chunks: bool) -> None:
+    source = da.from_array(IMAGE, chunks=20) if has_chunks or name == "pyramid" else IMAGE
+    tasks = tasks_of(OPERATIONS[name], source, monkeypatch)
+    assert calls_of_blocks(tasks) <= MOST
+
+
+def test_calls_of_a_displaced_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = tasks_of(
+        lambda image: bd.affine_transform(image, TURN, 0.3, order=1, displacement=FIELD, output_chunks=40),
+        IMAGE,
+        monkeypatch,
+    )
+    assert calls_of_blocks(tasks) <= MOST_OF_FIELDS
+
+
+def test_calls_of_a_block_of_splines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the reference device: others filter in their own memory."""
+    monkeypatch.setattr(queues, "_device", lambda: bl.Device("reference"))
+    tasks = tasks_of(lambda image: bd.affine_transform(image, TURN, 0.3, order=3, output_chunks=40), IMAGE, monkeypatch)
+    assert calls_of_blocks(tasks) <= MOST_OF_SPLINES

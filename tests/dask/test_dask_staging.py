@@ -5,6 +5,7 @@ The reference device does without both; here it takes the way of other devices.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import bindless as bl
 da = pytest.importorskip("dask.array", reason="pip install 'bindless[dask]'")
 bd = pytest.importorskip("bindless.dask")
 
-from bindless.dask import block, staging, workspace  # noqa: E402
+from bindless.dask import block, queues, staging, workspace  # noqa: E402
 from bindless.ndimage import images  # noqa: E402
 
 Array = npt.NDArray[Any]
@@ -33,9 +34,10 @@ def volume() -> Array:
 @pytest.fixture
 def separate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The device has its own memory."""
+    monkeypatch.setattr(queues, "_own", threading.local())
     for module in (staging, workspace):
         monkeypatch.setattr(module, "is_staged", lambda _: True)
-    monkeypatch.setattr(staging, "_SMALLEST", 16)
+    monkeypatch.setattr(staging, "SMALLEST", 16)
     monkeypatch.setattr(workspace.Workspace, "shares_memory", property(lambda _: False))
 
 

@@ -24,6 +24,7 @@ from tests.support.python_calls import python_calls
 MOST, MOST_OF_SPLINES = 12, 16
 VOLUME = (6, 7, 8)
 MATRIX = np.diag([0.9, 0.8, 0.7])
+NAMES = ["affine", "shift", "zoom", "rotate", "points", "cubic", "coefficients", "line"]
 
 
 class Described(Exchanged):
@@ -58,7 +59,7 @@ def own_calls(call: Callable[[], object]) -> list[str]:
     return [name for name in python_calls(call) if not name.startswith("tests/")]
 
 
-@pytest.mark.parametrize("name", ["affine", "shift", "zoom", "rotate", "points", "cubic"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("has_output", [False, True])
 def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
     volume, points = arrays(VOLUME), arrays((3, 20))
@@ -68,20 +69,61 @@ def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
         "zoom": partial(ndimage.zoom, volume, 1, order=1, prefilter=False),
         "rotate": partial(ndimage.rotate, volume, 30, reshape=False, order=1),
         "cubic": partial(ndimage.affine_transform, volume, MATRIX, 0.5, mode="nearest"),
+        "coefficients": partial(ndimage.spline_filter, volume),
+        "line": partial(ndimage.spline_filter1d, volume),
         "points": partial(ndimage.map_coordinates, volume, points, order=1),
     }
     call = calls[name]
-    if has_output:
-        call = partial(call, output=arrays((20,) if name == "points" else VOLUME))
+    call = partial(call, output=arrays((20,) if name == "points" else VOLUME) if has_output else np.float32)
     for _ in range(4):
         result = call()
     assert isinstance(result, Exchanged)
     fake = Fake()
     fake.clear()
+    before = fake.allocations()
     calls_made = own_calls(call)
     launches = sum(line.startswith("cuLaunchKernel") for line in fake.lines())
-    assert launches == (4 if name == "cubic" else 1)
+    assert launches == {"cubic": 4, "coefficients": 3}.get(name, 1)
+    assert fake.allocations() - before == (not has_output)  # the library's
     assert len(calls_made) <= (MOST_OF_SPLINES if name == "cubic" else MOST)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_repeated_call_in_the_caller_s_queue(device: bl.Device, name: str) -> None:
+    """On arrays in USM, into one that the caller gives: nothing is allocated."""
+    with bl.Queue(device, in_order=True) as queue:
+        volume, points = (bl.usm_empty(shape, np.float32, queue) for shape in (VOLUME, (3, 20)))
+        output = bl.usm_empty((20,) if name == "points" else VOLUME, np.float32, queue)
+        options: dict[str, Any] = {"output": output, "queue": queue}
+        calls = {
+            "affine": partial(ndimage.affine_transform, volume, MATRIX, 0.5, order=1),
+            "shift": partial(ndimage.shift, volume, 0.5, order=1),
+            "zoom": partial(ndimage.zoom, volume, 1, order=1, prefilter=False),
+            "rotate": partial(ndimage.rotate, volume, 30, reshape=False, order=1),
+            "cubic": partial(ndimage.affine_transform, volume, MATRIX, 0.5, mode="nearest"),
+            "coefficients": partial(ndimage.spline_filter, volume),
+            "line": partial(ndimage.spline_filter1d, volume),
+            "points": partial(ndimage.map_coordinates, volume, points, order=1),
+        }
+        for _ in range(4):
+            assert calls[name](**options) is output
+        fake = Fake()
+        fake.clear()
+        before = fake.allocations()
+        calls_made = own_calls(partial(calls[name], **options))
+        assert fake.allocations() == before
+        assert any(line.startswith("cuLaunchKernel") for line in fake.lines())
+        assert len(calls_made) <= (MOST_OF_SPLINES if name == "cubic" else MOST)
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_calls_at_new_angles(arrays: Any, order: int) -> None:
+    image = arrays((8, 9))
+    for degrees in range(4):
+        ndimage.rotate(image, degrees, reshape=False, order=order)
+    for degrees in range(20):
+        calls_made = own_calls(partial(ndimage.rotate, image, 7.5 * degrees, reshape=False, order=order))
+        assert len(calls_made) <= (MOST if order == 1 else MOST_OF_SPLINES)
 
 
 @pytest.mark.parametrize("tries", [1, 2])

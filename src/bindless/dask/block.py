@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..image.array_library import AnyArray, library_of, seen
-from ..model.arrays import Array
+from ..model.arrays import Array, DType
 from ..model.resampling import Window
+from ..ndimage.images import ImageKey
 from ..ndimage.places import Places
-from ..ndimage.plan import Description, prepare
+from ..ndimage.plan import CallPlan, Description, prepare
 from ..ndimage.source import elements_of
 from ..ndimage.target import converted, returned
 from ..sycl.usm import UsmArray
+from . import staging
 from .reading import Reader, covers, read
 from .spans import Span, texels_of
 from .spline_windows import coefficients_of, samples_around
@@ -28,14 +30,30 @@ __all__ = ["compute", "image_ranges"]
 _MOST_BYTES = 256 << 20  # of the texels of a block and of its values, above which it is divided
 _FILTERED = 3  # arrays of the size of the texels that fit B-splines
 
-FieldReader = Callable[[tuple[slice, ...]], Any]
+
+class _Row(NamedTuple):
+    """A block that comes again, apart from its place and its texels.
+
+    Attributes
+    ----------
+    plan : CallPlan
+        Of one image, whose values are those of the block.
+    image : ImageKey
+        Key of the image.
+    texel : np.dtype
+        Of the texels, which the image has.
+    """
+
+    plan: CallPlan
+    image: ImageKey
+    texel: DType
 
 
 def compute(
     warp: Warp,
     block: Block,
     reader: Reader,
-    field: FieldReader | None,
+    moved: Array | None,
     workspace: Workspace,
     most_bytes: float | None = None,
     spans: Sequence[Span] | None = None,
@@ -50,8 +68,8 @@ def compute(
         Slices of the result.
     reader : Reader
         Gives a part of the input.
-    field : FieldReader, optional
-        Gives a part of the displacements (axes, ...), whose last axes are those of the result that are mapped.
+    moved : NDArray, optional
+        Displacements of the block: (axes, ...), whose last axes are those of the result that are mapped.
     workspace : Workspace
         Does the work.
     most_bytes : float, optional
@@ -64,9 +82,51 @@ def compute(
     Any
         Array of the library of the reader's parts, or of numpy where nothing is read.
     """
-    most = min(_MOST_BYTES, workspace.most_bytes) if most_bytes is None else most_bytes
-    moved = None if field is None else np.asarray(field((slice(None), *block[warp.kept :])))
-    return _compute(warp, block, reader, moved, workspace, most, spans)
+    kept, sizes = block[: warp.kept], warp.input_shape[warp.kept :]
+    shape = tuple([part.stop - part.start for part in block])
+    if spans is None:
+        spans = warp.spans(block, moved)
+    if spans is None:
+        return _filled(warp, block, moved, workspace)
+    kind: list[object] = [warp.kind, shape, most_bytes, None if moved is None else moved.dtype]
+    part: list[slice] | None = list(kept)
+    for (origin, count), n in zip(spans, warp.whole):
+        kind += (count, 0 < origin < n - count)
+        if part is not None:
+            part = [*part, slice(origin, origin + count)] if 0 <= origin <= n - count else None
+    key = tuple(kind)
+    row: _Row | None = workspace.rows.get(key)
+    if row is None and max(shape) > 1:
+        most = min(_MOST_BYTES, workspace.most_bytes) if most_bytes is None else most_bytes
+        if not _fits(warp, shape, spans, moved, workspace, most):
+            return _halves(warp, block, reader, moved, workspace, most)
+    if warp.is_cubic:
+        texels = coefficients_of(
+            workspace, reader, kept, spans, sizes, warp.margin, warp.filter, warp.element, warp.filter.fill
+        )
+    elif part is not None:
+        texels = reader(tuple(part))
+    else:
+        indices = [texels_of(span, size, warp.boundary) for span, size in zip(spans, sizes)]
+        texels = read(reader, kept, indices, warp.element, warp.filter.fill)
+    if workspace.is_staged and not warp.is_cubic and texels.nbytes >= staging.SMALLEST:
+        texels = workspace.on_way(texels)
+    coords: AnyArray | None = None if moved is None else _vectors(moved)
+    origins, first = [0, 0, 0], [0, 0, 0]
+    for axis, (span, along) in enumerate(zip(reversed(spans), reversed(block))):
+        origins[axis], first[axis] = span[0], along.start
+    x, y, z = origins
+    i, j, k = first
+    places = Places(shape[warp.kept :], warp.extended_map, coords, (i, j, k), Window((x, y, z), warp.whole_xyz))
+    if row is not None and type(texels) is np.ndarray and texels.dtype == row.texel:
+        values = (
+            _through_device(row, shape, texels, places, workspace)
+            if row.plan.in_usm
+            else row.plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image)
+        )
+        if values is not None:
+            return values.reshape(shape)
+    return _sampled(warp, shape, texels, places, workspace, key)
 
 
 def image_ranges(warp: Warp, spans: Sequence[Span]) -> list[list[tuple[int, int]]]:
@@ -85,65 +145,31 @@ def image_ranges(warp: Warp, spans: Sequence[Span]) -> list[list[tuple[int, int]
     return found
 
 
-def _compute(
-    warp: Warp,
-    block: Block,
-    reader: Reader,
-    moved: Array | None,
-    workspace: Workspace,
-    most: float,
-    spans: Sequence[Span] | None = None,
-) -> Any:
-    shape = tuple([part.stop - part.start for part in block])
-    if spans is None:
-        spans = warp.spans(block, moved)
-    if spans is None:
-        return _filled(warp, block, moved, workspace)
-    if not _fits(warp, shape, spans, moved, workspace, most) and max(shape) > 1:
-        return _halves(warp, block, reader, moved, workspace, most)
-    kept, sizes = block[: warp.kept], warp.input_shape[warp.kept :]
-    if warp.is_cubic:
-        texels = coefficients_of(
-            workspace, reader, kept, spans, sizes, warp.margin, warp.filter, warp.element, warp.filter.fill
-        )
-    elif (part := _part_inside(spans, sizes)) is not None:
-        texels = workspace.on_way(reader((*kept, *part)))
-    else:
-        indices = [texels_of(span, size, warp.boundary) for span, size in zip(spans, sizes)]
-        texels = workspace.on_way(read(reader, kept, indices, warp.element, warp.filter.fill))
-    return _sampled(warp, block, shape, spans, texels, moved, workspace)
-
-
-def _part_inside(spans: Sequence[Span], sizes: Sequence[int]) -> list[slice] | None:
-    """The part of the input that spans are; None where they reach outside."""
-    part = []
-    for (origin, count), size in zip(spans, sizes):
-        if origin < 0 or origin + count > size:
-            return None
-        part.append(slice(origin, origin + count))
-    return part
+def _through_device(
+    row: _Row, shape: tuple[int, ...], texels: Array, places: Places, workspace: Workspace
+) -> Array | None:
+    """The values of a block like an earlier one, by way of device memory; None where no image is free for it."""
+    plan, coords = row.plan, places.coords
+    there = workspace.array("values", shape, plan.computed)
+    if isinstance(coords, np.ndarray):
+        places = places._replace(coords=workspace.uploaded("displacements", coords))
+    if plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image, there) is None:
+        return None
+    copied = workspace.result(texels, shape, plan.computed)
+    workspace.queue.memcpy(copied, there).wait()
+    return copied
 
 
 def _sampled(
-    warp: Warp,
-    block: Block,
-    shape: tuple[int, ...],
-    spans: Sequence[Span],
-    texels: Any,
-    moved: Array | None,
-    workspace: Workspace,
+    warp: Warp, shape: tuple[int, ...], texels: Any, places: Places, workspace: Workspace, key: tuple[object, ...] = ()
 ) -> Any:
-    """The values of a block, from its texels or their coefficients."""
+    """The values of a block, from its texels or their coefficients; ``key``: what the block is repeated for."""
     queue, kept, library = workspace.queue, warp.kept, library_of(texels)
     values = workspace.values(shape, warp.element) if library is None else None
-    coords: AnyArray | None = None if moved is None else _vectors(moved)
+    coords = places.coords
     if values is not None and isinstance(coords, np.ndarray):
         coords = workspace.uploaded("displacements", coords)
-    origin, first = [0, 0, 0], [0, 0, 0]
-    for axis, (span, part) in enumerate(zip(reversed(spans), reversed(block))):
-        origin[axis], first[axis] = span.origin, part.start
-    window = Window((origin[0], origin[1], origin[2]), warp.whole_xyz)
-    places = Places(shape[kept:], warp.extended_map, coords, (first[0], first[1], first[2]), window)
+        places = places._replace(coords=coords)
     array = seen("input", texels, queue)
     pixels, on_device = elements_of(array[..., None], warp.filter.fill), isinstance(array, UsmArray)
     described = Description(
@@ -160,10 +186,13 @@ def _sampled(
         prefilter=False,
     )
     plan = prepare(queue.device, described, warp.filter)
-    result: AnyArray | None = values if values is not None and plan.computed == warp.element else None
+    is_plain = plan.computed == warp.element
+    result: AnyArray | None = values if is_plain else None
     if result is None:
         result = plan.memory(queue)
-    plan.run(queue, pixels, result, places, workspace.images)
+    image = plan.run(queue, pixels, result, places, workspace.images)
+    if key and image is not None and is_plain and type(texels) is np.ndarray and texels.dtype == pixels.dtype:
+        workspace.add_row(key, _Row(plan, image, texels.dtype))
     result = result.reshape(shape)
     if library is not None:
         return returned(converted(result, warp.element), queue, library, on_device=on_device)
@@ -184,10 +213,11 @@ def _vectors(moved: Array) -> Array:
 def _filled(warp: Warp, block: Block, moved: Array | None, workspace: Workspace) -> Array:
     """A block of the fill value, which the filter rounds and clamps: computed once."""
     dtype, dims = warp.element, warp.dims
-    one = tuple([slice(part.start, part.start + 1) for part in block])
     texels = np.zeros((1,) * len(block), np.float32 if warp.is_cubic else dtype)
-    corner = None if moved is None else moved[(slice(None),) + (slice(0, 1),) * dims]
-    value = _sampled(warp, one, (1,) * len(block), [Span(0, 1)] * dims, texels, corner, workspace)
+    corner = None if moved is None else _vectors(moved[(slice(None),) + (slice(0, 1),) * dims])
+    i, j, k = (*(part.start for part in reversed(block[warp.kept :])), 0, 0)[:3]
+    places = Places((1,) * dims, warp.extended_map, corner, (i, j, k), Window((0, 0, 0), warp.whole_xyz))
+    value = _sampled(warp, (1,) * len(block), texels, places, workspace)
     result = staged_empty(workspace.queue, tuple(part.stop - part.start for part in block), dtype)
     result.fill(value.item())
     return result
@@ -225,5 +255,5 @@ def _halves(warp: Warp, block: Block, reader: Reader, moved: Array | None, works
             along = axis - warp.kept
             cut[along + 1] = slice(part.start - block[axis].start, part.stop - block[axis].start)
             some = moved[tuple(cut)]
-        found.append(_compute(warp, inside, reader, some, workspace, most))
+        found.append(compute(warp, inside, reader, some, workspace, most))
     return np.concatenate(found, axis)

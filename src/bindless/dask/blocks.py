@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..model.arrays import Array
 from .block import compute, image_ranges
-from .chunks import ChunkReader, Number, Starts, chunks_between
-from .errors import BlockError, naming_failures, part_text
+from .chunks import Number, Starts, chunks_between, read_chunks
+from .errors import BlockError, part_text, read_part
 from .queues import workspace_of_thread
 from .spans import Span
 from .stored_chunks import StoredChunks
@@ -67,20 +69,25 @@ def needed_chunks(warp: Warp, image_starts: Sequence[Starts], block: Block) -> l
 
 def chunk_ranges(
     warp: Warp, image_starts: Sequence[Starts], block: Block, spans: Sequence[Span] | None
-) -> list[list[int]]:
+) -> list[Sequence[int]]:
     """The same for each axis; empty where the block needs none."""
     if spans is None:
         return []
-    parts_of_axes = image_ranges(warp, spans)
-    for part in reversed(block[: warp.kept]):
-        parts_of_axes.insert(0, [(part.start, part.stop)])
-    ranges = []
-    for starts, parts in zip(image_starts, parts_of_axes):
-        if len(parts) == 1:
-            ranges.append(chunks_between(starts, *parts[0]))
+    if not warp.is_cubic:
+        ranges: list[Sequence[int]] = []
+        ends = [(part.start, part.stop) for part in block[: warp.kept]]
+        ends += [(origin, origin + size) for origin, size in spans]
+        for starts, (first, stop) in zip(image_starts, ends):
+            if first < 0 or stop > starts[-1]:
+                break
+            ranges.append(range(bisect_right(starts, first) - 1, bisect_left(starts, stop)))
         else:
-            ranges.append(sorted({number for part in parts for number in chunks_between(starts, *part)}))
-    return ranges
+            return ranges
+    parts_of_axes = [[(part.start, part.stop)] for part in block[: warp.kept]] + image_ranges(warp, spans)
+    return [
+        sorted({number for part in parts for number in chunks_between(starts, *part)})
+        for starts, parts in zip(image_starts, parts_of_axes)
+    ]
 
 
 def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
@@ -101,34 +108,26 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
         A part of the input cannot be read.
     """
     block, workspace, warp = blocks.block(number), workspace_of_thread(), blocks.warp
-    field = spans = None
+    moved: Array | None = None
+    spans = None
     if blocks.field_is_chunk:
-        moved, *rest = chunks
-        chunks = tuple(rest)
-
-        def field(part: tuple[slice, ...]) -> Any:
-            return moved
-
+        moved, chunks = np.asarray(chunks[0]), chunks[1:]
     elif blocks.field is not None:
-        field = naming_failures(blocks.field.__getitem__, "displacement", blocks.field)
+        whole = (slice(None), *block[warp.kept :])
+        moved = np.asarray(read_part(blocks.field.__getitem__, "displacement", blocks.field, whole))
     if blocks.image is None:
         spans = warp.spans(block)
         needed = itertools.product(*chunk_ranges(warp, blocks.image_starts, block, spans))
-        reader = ChunkReader(blocks.image_starts, dict(zip(needed, chunks)), workspace.empty_like).read
+        reader = partial(read_chunks, blocks.image_starts, dict(zip(needed, chunks)), workspace.empty_like)
     elif isinstance(blocks.image, StoredChunks):
-        read = partial(blocks.image.read, empty_like=workspace.empty_like)
-        reader = naming_failures(read, "image", blocks.image)
+        stored = partial(blocks.image.read, empty_like=workspace.empty_like)
+        reader = partial(read_part, stored, "image", blocks.image)
     else:
-        reader = naming_failures(lambda part: _array(blocks.image[part]), "image", blocks.image)
+        reader = partial(read_part, blocks.image.__getitem__, "image", blocks.image)
     try:
-        result = compute(warp, block, reader, field, workspace, spans=spans)
+        result = compute(warp, block, reader, moved, workspace, spans=spans)
     except BlockError as error:
         raise BlockError(f"block {number} [{part_text(block)}]: {error}") from error
     if blocks.like is not None and isinstance(result, np.ndarray):
         result = np.asarray(result, like=blocks.like)
     return result
-
-
-def _array(part: Any) -> Any:
-    """A part as an array, also of sources that give scalars or nested lists."""
-    return part if hasattr(part, "shape") and hasattr(part, "dtype") else np.asarray(part)

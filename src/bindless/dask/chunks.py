@@ -12,13 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model.errors import InvalidError
+from . import staging
 
 __all__ = [
-    "ChunkReader",
     "EmptyLike",
     "Number",
     "Starts",
     "chunks_between",
+    "empty_like",
+    "read_chunks",
     "require_count",
     "starts_in",
     "starts_of",
@@ -92,7 +94,7 @@ def chunks_between(starts: Starts, first: int, stop: int) -> list[int]:
 EmptyLike = Callable[[Any, tuple[int, ...]], Any]
 
 
-def _empty_like(array: Any, shape: tuple[int, ...]) -> Any:
+def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     return np.empty_like(array, shape=shape)
 
 
@@ -102,28 +104,35 @@ class Chunks(Protocol):
     def __getitem__(self, number: Number, /) -> Any: ...
 
 
-class ChunkReader:
-    """Chunks of an array as an array from which parts are read."""
+def read_chunks(starts_of_axes: Sequence[Starts], chunks: Chunks, empty_like: EmptyLike, part: Sequence[slice]) -> Any:
+    """A part of an array of chunks.
 
-    def __init__(self, starts: Sequence[Starts], chunks: Chunks, empty_like: EmptyLike | None = None) -> None:
-        self._starts, self._chunks = starts, chunks
-        self._empty_like: EmptyLike = _empty_like if empty_like is None else empty_like
-
-    def read(self, part: tuple[slice, ...]) -> Any:
-        ranges = [chunks_between(starts, along.start, along.stop) for starts, along in zip(self._starts, part)]
-        whole = None
-        for number in itertools.product(*ranges):
-            source, target, sizes = [], [], []
-            for starts, n, along in zip(self._starts, number, part):
-                begin, first, last = starts[n], along.start, along.stop
-                low, high = max(begin, first), min(starts[n + 1], last)
-                source.append(slice(low - begin, high - begin))
-                target.append(slice(low - first, high - first))
-                sizes.append(last - first)
-            piece = self._chunks[number][tuple(source)]
-            if target == [slice(0, size) for size in sizes]:
-                return piece
-            if whole is None:
-                whole = self._empty_like(piece, tuple(sizes))
-            whole[tuple(target)] = piece
-        return whole
+    Parameters
+    ----------
+    starts_of_axes : Sequence[Starts]
+        Of the chunks, along each axis.
+    chunks : Chunks
+        Those that the part needs.
+    empty_like : EmptyLike
+        Makes the array of a part that several chunks have, unless it is small and of numpy.
+    """
+    ranges, sizes, whole = [], [], None
+    for starts, along in zip(starts_of_axes, part):
+        ranges.append(range(bisect.bisect_right(starts, along.start) - 1, bisect.bisect_left(starts, along.stop)))
+        sizes.append(along.stop - along.start)
+    for number in itertools.product(*ranges):
+        source, target, is_all = [], [], True
+        for starts, n, along in zip(starts_of_axes, number, part):
+            begin, first, last = starts[n], along.start, along.stop
+            low, high = max(begin, first), min(starts[n + 1], last)
+            source.append(slice(low - begin, high - begin))
+            target.append(slice(low - first, high - first))
+            is_all = is_all and low == first and high == last
+        piece = chunks[number][tuple(source)]
+        if is_all:
+            return piece
+        if whole is None:
+            is_small = type(piece) is np.ndarray and math.prod(sizes) * piece.itemsize < staging.SMALLEST
+            whole = np.empty(sizes, piece.dtype) if is_small else empty_like(piece, tuple(sizes))
+        whole[tuple(target)] = piece
+    return whole

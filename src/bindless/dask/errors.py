@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..model.errors import Error
 
-__all__ = ["BlockError", "naming_failures"]
+__all__ = ["BlockError", "part_text", "read_part"]
 
 _STORES = ("store_path", "filename", "store")
 
@@ -16,8 +18,8 @@ class BlockError(Error, RuntimeError):
     """A block of a result that could not be computed or written: names the block, the file and the cause."""
 
 
-def naming_failures(reader: Callable[[tuple[slice, ...]], Any], what: str, array: Any) -> Callable[..., Any]:
-    """A reader whose failures name the array and the part that was read.
+def read_part(reader: Callable[[tuple[slice, ...]], Any], what: str, array: Any, part: tuple[slice, ...]) -> Any:
+    """A part of an array, as an array also of sources that give scalars or nested lists.
 
     Parameters
     ----------
@@ -27,19 +29,21 @@ def naming_failures(reader: Callable[[tuple[slice, ...]], Any], what: str, array
         Name of the array, such as "image".
     array : Any
         The array, which may know its file.
+
+    Raises
+    ------
+    BlockError
+        The reader fails: names the array and the part.
     """
-
-    def read(part: tuple[slice, ...]) -> Any:
-        try:
-            return reader(part)
-        except (MemoryError, KeyboardInterrupt, SystemExit):
-            raise
-        except Exception as error:
-            raise BlockError(
-                f"{what} [{part_text(part)}] of {place_of(array)} cannot be read: {type(error).__name__}: {error}"
-            ) from error
-
-    return read
+    try:
+        values = reader(part)
+        return values if hasattr(values, "shape") and hasattr(values, "dtype") else np.asarray(values)
+    except (MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except Exception as error:
+        raise BlockError(
+            f"{what} [{part_text(part)}] of {place_of(array)} cannot be read: {type(error).__name__}: {error}"
+        ) from error
 
 
 def part_text(part: Sequence[slice]) -> str:

@@ -9,7 +9,7 @@ import dask.array as da
 from dask.local import get_sync
 from dask.task_spec import DataNode, Task
 
-from .chunks import ChunkReader, chunks_between, starts_of
+from .chunks import chunks_between, empty_like, read_chunks, starts_of
 
 __all__ = ["NestedArray"]
 
@@ -39,7 +39,7 @@ class NestedArray:
         numbers = list(itertools.product(*ranges))
         keys = [(self.name, *number) for number in numbers]
         found = get_sync(_needed(self._graph, keys), keys)
-        return ChunkReader(self._starts, dict(zip(numbers, found))).read(part)
+        return read_chunks(self._starts, dict(zip(numbers, found)), empty_like, part)
 
 
 def _needed(graph: Any, keys: list[Any]) -> dict[Any, Any]:

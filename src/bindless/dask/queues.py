@@ -24,7 +24,7 @@ def workspace_of_thread() -> Workspace:
     that is their name, and threads of other processes in the order in which they begin.
     """
     found: Workspace | None = getattr(_own, "workspace", None)
-    if found is None or found.queue.closed or _own.process != os.getpid():
+    if found is None or found.queue._stream.closed or _own.process != os.getpid():
         found = _own.workspace = Workspace(Queue(_device(), in_order=True))
         _own.process = os.getpid()
     return found

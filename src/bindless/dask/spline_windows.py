@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..image.spline_filter import LOCAL_SAMPLES, local_coefficients, spline_coefficients
+from ..image.spline_filter import LOCAL_SAMPLES, HostFilter, described_filter, local_coefficients
 from ..model.arrays import DType
 from ..model.enums import Boundary, Precision
 from ..model.filter import Filter
-from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
+from . import staging
 from .reading import Indices, Reader, covers, read
 from .spans import Span, texels_of
 from .workspace import Workspace
@@ -62,13 +63,21 @@ def coefficients_of(
         Says what lies outside, and the precision.
     """
     boundary = filter_.boundary[0]
+    on_device = filter_.precision is not Precision.reproducible and not workspace.shares_memory
+    if not on_device:
+        part: list[slice] = []
+        for (origin, count), size in zip(spans, sizes):
+            if not 0 <= origin <= size + 2 * margin - count:
+                break
+            part.append(slice(origin, origin + count))
+        else:
+            return _of_part(reader, kept, part, sizes, margin, boundary, dtype, fill)
     wanted = [texels_of(span, size + 2 * margin, boundary) for span, size in zip(spans, sizes)]
     ranges = [covers(axis) for axis in wanted]
     if not all(ranges):
         shape = [part.stop - part.start for part in kept]
         return np.full([*shape, *(span.size for span in spans)], fill, np.float32)
 
-    on_device = filter_.precision is not Precision.reproducible and not workspace.shares_memory
     if on_device and all(covered == [(axis[0], axis[-1] + 1)] for covered, axis in zip(ranges, wanted)):
         inside = [slice(*covered[0]) for covered in ranges]
         return _on_device(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill)
@@ -77,7 +86,7 @@ def coefficients_of(
         inside = part[len(kept) :]
         if on_device:
             return _on_device(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill).numpy()
-        return _of_part(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill)
+        return _of_part(reader, kept, inside, sizes, margin, boundary, dtype, fill)
 
     found: Floats = read(computed, kept, wanted, np.dtype(np.float32), fill)
     return found
@@ -101,7 +110,8 @@ def _on_device(
     indices = [
         texels_of(Span(start - margin, stop - start), size, boundary) for start, stop, size in zip(starts, stops, sizes)
     ]
-    samples = workspace.on_way(_host(read(reader, kept, indices, dtype, fill)))
+    samples = _host(read(reader, kept, indices, dtype, fill))
+    samples = workspace.on_way(samples) if workspace.is_staged and samples.nbytes >= staging.SMALLEST else samples
     source = workspace.uploaded("samples", samples)
     found = local_coefficients(workspace.queue, source, workspace.array("lines", source.shape, source.dtype), len(part))
     cut = tuple(slice(inside.start - start, inside.stop - start) for inside, start in zip(part, starts))
@@ -109,7 +119,6 @@ def _on_device(
 
 
 def _of_part(
-    workspace: Workspace,
     reader: Reader,
     kept: Sequence[slice],
     part: Sequence[slice],
@@ -120,10 +129,20 @@ def _of_part(
     fill: float,
 ) -> Floats:
     """Coefficients at indices of the extended array."""
-    indices = [_samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
-    samples = _host(read(reader, kept, indices, dtype, fill))
+    inner: list[slice] = []
+    for inside, size in zip(part, sizes):
+        start = inside.start // SEGMENT * SEGMENT - AROUND - margin
+        stop = ((inside.stop - 1) // SEGMENT + 1) * SEGMENT + AROUND - margin
+        if start < 0 or stop > size:
+            indices = [_samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
+            texels = read(reader, kept, indices, dtype, fill)
+            break
+        inner.append(slice(start, stop))
+    else:
+        texels = reader((*kept, *inner))
+    samples = texels.astype(np.float32, copy=False) if type(texels) is np.ndarray else _host(texels)
     for axis, inside in enumerate(part, len(kept)):
-        samples = _along(workspace.queue, samples, axis, inside)
+        samples = _along(samples, axis, inside)
     return samples
 
 
@@ -149,21 +168,28 @@ def _host(array: Any) -> Floats:
     return np.asarray(array if get is None else get(), np.float32)
 
 
-def _along(queue: Queue, samples: Floats, axis: int, inside: slice) -> Floats:
+def _along(samples: Floats, axis: int, inside: slice) -> Floats:
     """Coefficients along one axis, of samples from the first segment's surroundings to the last one's."""
-    moved = np.moveaxis(samples, axis, -1)
-    rows = math.prod(moved.shape[:-1])
-    segments = (moved.shape[-1] - 2 * AROUND) // SEGMENT
-    result = np.empty((*moved.shape[:-1], segments * SEGMENT), np.float32)
-    lines, into = moved.reshape(rows, -1), result.reshape(rows, segments, SEGMENT)
+    lines = samples.swapaxes(axis, -1)
+    rows = math.prod(lines.shape[:-1])
+    segments = (lines.shape[-1] - 2 * AROUND) // SEGMENT
+    result = np.empty((*lines.shape[:-1], segments * SEGMENT), np.float32)
+    lines, into = lines.reshape(rows, -1), result.reshape(rows, segments, SEGMENT)
     length = SEGMENT + 2 * AROUND
     most = max(_MOST_SAMPLES // (segments * length), 1)
     for first in range(0, rows, most):
         some = lines[first : first + most]
         windows = np.lib.stride_tricks.sliding_window_view(some, length, axis=1)[:, ::SEGMENT]
-        packed = np.ascontiguousarray(windows).reshape(-1, length, 1)
-        found, _ = spline_coefficients(queue, packed, 1)
-        into[first : first + most] = np.asarray(found).reshape(-1, segments, length)[:, :, AROUND:-AROUND]
+        packed = np.ascontiguousarray(windows)
+        filtered = np.empty_like(packed)
+        _filter_of(len(some) * segments, length).run(packed, filtered)
+        into[first : first + most] = filtered[:, :, AROUND:-AROUND]
     from_first = inside.start - inside.start // SEGMENT * SEGMENT
-    cut = result[..., from_first : from_first + inside.stop - inside.start]
-    return np.moveaxis(cut, -1, axis)
+    cut: Floats = result[..., from_first : from_first + inside.stop - inside.start].swapaxes(axis, -1)
+    return cut
+
+
+@lru_cache(64)
+def _filter_of(count: int, length: int) -> HostFilter:
+    """The filter of lines."""
+    return HostFilter(described_filter((count, length, 1), 1))

@@ -22,12 +22,12 @@ from ..sycl.device.context import Context
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 
-__all__ = ["in_memory_of", "is_pinned", "is_staged", "staged_empty"]
+__all__ = ["SMALLEST", "in_memory_of", "is_pinned", "is_staged", "staged_empty"]
 
 
 # Bytes of all pinned arrays of a process: at most, and the part of the machine's memory.
 _MOST_BYTES, _OF_HOST = 4 << 30, 8
-_SMALLEST = 1 << 18  # bytes of one
+SMALLEST = 1 << 18  # bytes of one
 _BYTE = np.dtype(np.uint8)
 
 
@@ -39,7 +39,7 @@ def is_staged(queue: Queue) -> bool:
 def staged_empty(queue: Queue, shape: tuple[int, ...], dtype: DType) -> Array:
     """Like ``np.empty``, in pinned memory; small arrays, and those beyond the limit of all, in ordinary memory."""
     nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes < _SMALLEST or not is_staged(queue):
+    if nbytes < SMALLEST or not is_staged(queue):
         return empty_result(shape, dtype)
     pool = _pools.get(queue.context)
     if pool is None:

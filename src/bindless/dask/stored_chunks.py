@@ -19,7 +19,7 @@ import numpy as np
 from ..core.lock import Lock
 from ..model.arrays import Array
 from ..model.errors import InvalidError
-from .chunks import ChunkReader, EmptyLike, Number, starts_in
+from .chunks import EmptyLike, Number, empty_like, read_chunks, starts_in
 
 __all__ = ["StoredChunks", "has_plain_chunks", "is_zarr"]
 
@@ -92,10 +92,10 @@ class StoredChunks:
     def __getitem__(self, part: Any) -> Any:
         return self.read(part)
 
-    def read(self, part: Any, empty_like: EmptyLike | None = None) -> Any:
+    def read(self, part: Any, empty_like: EmptyLike = empty_like) -> Any:
         """A part; where several chunks hold it, in an array that ``empty_like`` makes."""
         plain = isinstance(part, tuple) and len(part) == self.ndim and all(map(_is_plain, part, self.shape))
-        return ChunkReader(self._starts, _Grid(self), empty_like).read(part) if plain else self._array[part]
+        return read_chunks(self._starts, _Grid(self), empty_like, part) if plain else self._array[part]
 
     def chunk(self, number: Number) -> Array:
         """A chunk; read-only.

@@ -60,6 +60,11 @@ class Warp:
         return self.map.offset[: self.dims][::-1]
 
     @cached_property
+    def kind(self) -> str:
+        """Text that differs where plans of blocks do: all but the numbers of the map."""
+        return repr((self.filter, self.dims, self.dtype, self.whole))  # 0.0 and -0.0 are equal, their texts are not
+
+    @cached_property
     def kept(self) -> int:
         """Number of the axes before the mapped ones."""
         return len(self.input_shape) - self.dims
@@ -152,12 +157,9 @@ class Warp:
         list[Span] | None
             None where all values are the fill value.
         """
-        lows, highs = self.bounds(block)
+        lows, highs = self.extremes([(float(part.start), float(part.stop - 1)) for part in block[self.kept :]])
         if field is not None:
-            for axis, parts in enumerate(field):
-                least, most = _extremes(parts)
-                lows[axis] += least
-                highs[axis] += most
+            _widen(lows, highs, field)
         spans, taps, pads = [], self.taps, self.uses_unit
         before, after = REACH[taps]
         half = 0.5 if taps == 1 else 0.0
@@ -174,10 +176,12 @@ class Warp:
         return spans
 
 
-def _extremes(values: Array) -> tuple[float, float]:
-    """Of the finite values; infinity and minus infinity where there are none."""
-    least, most = float(values.min()), float(values.max())
-    if math.isfinite(least) and math.isfinite(most):
-        return least, most
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if known.size else (math.inf, -math.inf)
+def _widen(lows: list[float], highs: list[float], field: Array) -> None:
+    """Add the extremes of displacements, of those that are finite."""
+    for axis, parts in enumerate(field):
+        least, most = float(parts.min()), float(parts.max())
+        if not (math.isfinite(least) and math.isfinite(most)):
+            known = parts[np.isfinite(parts)]
+            least, most = (float(known.min()), float(known.max())) if known.size else (math.inf, -math.inf)
+        lows[axis] += least
+        highs[axis] += most

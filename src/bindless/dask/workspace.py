@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from ..bindless_images.device_limits import limit
+from ..bindless_images.result_arrays import empty_result
 from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..ndimage.images import Images
 from ..ndimage.source import element_of
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from . import staging
 from .staging import in_memory_of, is_pinned, is_staged, staged_empty
 
 __all__ = ["Workspace"]
@@ -22,7 +25,8 @@ _EXTENTS = {1: ("image1d_max_width",), 2: ("image2d_max_height", "image2d_max_wi
             3: ("image3d_max_depth", "image3d_max_height", "image3d_max_width")}  # fmt: skip
 _OF_DEVICE = 16  # the part of a device's memory that the texels of a block may take: 1/16
 _BYTE = np.dtype(np.uint8)
-_MOST_ITEM = 4  # bytes
+_MOST_ROWS = 256
+_STORED = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4")))  # as images have them
 
 
 class Workspace:
@@ -41,6 +45,10 @@ class Workspace:
         Bytes of the device that a block may take.
     extents : dict[int, tuple[float, ...]]
         Most texels of an image along its axes, by their number.
+    is_staged : bool
+        Whether values go to the host by way of device memory and pinned memory.
+    rows : dict[tuple[object, ...], Any]
+        Blocks that come again, by what identifies them: see ``block``.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -48,10 +56,12 @@ class Workspace:
         self.images = Images(queue)
         self.most_bytes = _bound(queue, "global_mem_size") / _OF_DEVICE
         self.extents = {dims: tuple(_bound(queue, name) for name in names) for dims, names in _EXTENTS.items()}
+        self.is_staged = is_staged(queue)
+        self.rows: dict[tuple[object, ...], Any] = {}
         self._arrays: dict[str, UsmArray] = {}
         self._own: Array | None = None  # texels that were copied for the block that is computed
 
-    @property
+    @cached_property
     def shares_memory(self) -> bool:
         """Whether the device works in the memory of the host."""
         return self.queue.device.has(Aspect.usm_system_allocations)
@@ -69,8 +79,9 @@ class Workspace:
 
     def empty_like(self, array: Any, shape: tuple[int, ...]) -> Any:
         """An array without values, of the library and the dtype of another; on the host as ``on_way`` wants it."""
-        if isinstance(array, np.ndarray) and _is_stored(array.dtype):
-            self._own = staged_empty(self.queue, shape, array.dtype)
+        if isinstance(array, np.ndarray) and array.dtype in _STORED:
+            empty = partial(staged_empty, self.queue) if self.is_staged else empty_result
+            self._own = empty(shape, array.dtype)
             return self._own
         return np.empty_like(array, shape=shape)
 
@@ -81,15 +92,19 @@ class Workspace:
         return found
 
     def values(self, shape: tuple[int, ...], dtype: DType) -> UsmArray | None:
-        """Device memory for values that go to pinned memory; None where they are computed in the host's."""
-        return self.array("values", shape, dtype) if is_staged(self.queue) and _is_stored(dtype) else None
+        """Device memory for values that go to pinned memory; None where they are few, or computed in the host's."""
+        is_large = self.is_staged and math.prod(shape) * dtype.itemsize >= staging.SMALLEST
+        return self.array("values", shape, dtype) if is_large and dtype in _STORED else None
 
     def on_way(self, array: Any) -> Any:
-        """An array as copies to the device want it: in pinned memory, with elements that images store."""
-        if not isinstance(array, np.ndarray) or not is_staged(self.queue) or array.dtype.kind not in "iuf":
+        """An array as copies to the device want it: in pinned memory, with elements that images store.
+
+        Of a workspace that is staged, and many bytes.
+        """
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
             return array
         dtype = element_of(array.dtype)
-        if not _is_stored(dtype) or (dtype == array.dtype and is_pinned(array)):
+        if dtype not in _STORED or (dtype == array.dtype and is_pinned(array)):
             return array
         found = staged_empty(self.queue, array.shape, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -105,8 +120,15 @@ class Workspace:
             return staged_empty(self.queue, shape, dtype)
         return in_memory_of(own, shape, dtype)
 
+    def add_row(self, key: tuple[object, ...], row: object) -> None:
+        """Add a block that comes again."""
+        if len(self.rows) >= _MOST_ROWS:
+            self.rows.clear()
+        self.rows[key] = row
+
     def close(self) -> None:
         """Frees everything."""
+        self.rows.clear()
         self.images.close()
         self._arrays.clear()
 
@@ -114,7 +136,3 @@ class Workspace:
 def _bound(queue: Queue, name: str) -> float:
     bound = limit(queue.device, name)
     return math.inf if bound is None else bound
-
-
-def _is_stored(dtype: DType) -> bool:
-    return dtype.isnative and dtype.kind in "iuf" and dtype.itemsize <= _MOST_ITEM

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOCAL_SAMPLES",
+    "HostFilter",
     "SplineLaunch",
     "described_filter",
     "filter_by_kernels",
@@ -128,16 +129,16 @@ def spline_coefficients(
     result = np.empty(shape, _FLOAT32) if out is None else out
     assert isinstance(result, np.ndarray)
     if described.arrays:
-        _by_processor(described, np.ascontiguousarray(samples, _FLOAT32), result)
+        HostFilter(described).run(np.ascontiguousarray(samples, _FLOAT32), result)
     return result, ()
 
 
 def described_filter(
     shape: tuple[int, ...],
     dimensions: int,
-    boundary: Boundary | str | Sequence[Boundary | str],
-    margin: int | Sequence[int],
-    fill: float | None,
+    boundary: Boundary | str | Sequence[Boundary | str] = Boundary.mirror,
+    margin: int | Sequence[int] = 0,
+    fill: float | None = None,
 ) -> SplineFilter:
     """The filter of an array of a shape, without addresses."""
     if dimensions not in (1, 2, 3) or len(shape) <= dimensions:
@@ -179,16 +180,31 @@ def _check_out(out: AnyArray, samples: AnyArray, shape: tuple[int, ...]) -> None
         raise InvalidError(f"out {out.dtype} {out.shape}: a contiguous array, float32 {shape}, that can be written")
 
 
-def _by_processor(described: SplineFilter, source: Array, target: Array) -> None:
-    reference.load()
-    call = reference.ffi.new("blr_spline_filter_t *")
-    call.source = reference.ffi.cast("void *", source.ctypes.data)
-    call.target = reference.ffi.cast("void *", target.ctypes.data)
-    call.extent, call.margin, call.count = described.extent, described.margin, described.arrays
-    call.channels, call.dimensions = described.channels, described.dimensions
-    call.boundary = [SPLINE_BOUNDARIES[boundary] for boundary in described.boundary]
-    call.fills_margin, call.fill = described.fill is not None, described.fill or 0.0
-    reference.check(reference.lib.blrSplineFilter(call), "blrSplineFilter")
+class HostFilter:
+    """The filter of packed float32 arrays of the host, of which the addresses are left open.
+
+    Parameters
+    ----------
+    described : SplineFilter
+        Of at least one array.
+    """
+
+    def __init__(self, described: SplineFilter) -> None:
+        reference.load()
+        call = self._call = reference.ffi.new("blr_spline_filter_t *")
+        call.extent, call.margin, call.count = described.extent, described.margin, described.arrays
+        call.channels, call.dimensions = described.channels, described.dimensions
+        call.boundary = [SPLINE_BOUNDARIES[boundary] for boundary in described.boundary]
+        call.fills_margin, call.fill = described.fill is not None, described.fill or 0.0
+
+    def run(self, source: Array, target: Array) -> None:
+        """Filter one array into another."""
+        call = reference.ffi.new("blr_spline_filter_t *", self._call[0])  # another thread may have its own
+        call.source = reference.ffi.cast("void *", source.__array_interface__["data"][0])
+        call.target = reference.ffi.cast("void *", target.__array_interface__["data"][0])
+        status = reference.lib.blrSplineFilter(call)
+        if status:
+            reference.check(status, "blrSplineFilter")
 
 
 def _by_back_end(queue: Queue, described: SplineFilter, after: After, keep: tuple[UsmArray, ...]) -> Event:
@@ -278,7 +294,7 @@ def local_coefficients(queue: Queue, samples: UsmArray, other: UsmArray, dimensi
     UsmArray
         One of the two arrays. Its first chunk and its last two along each filtered axis depend on where the line ends.
     """
-    described = described_filter((*samples.shape, 1), dimensions, Boundary.mirror, 0, None)
+    described = described_filter((*samples.shape, 1), dimensions)
     launches, now, stride = [_rows_launch(queue, described, _SOURCE, _TARGET)], _TARGET, samples.shape[-1]
     floats = math.prod(samples.shape)
     for length in samples.shape[-2 : -1 - dimensions : -1]:

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.ownership import after_fork
 from ..image.array_library import AnyArray
-from ..image.default_queue import is_own
 from ..image.device_image import ImageStore
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle
@@ -20,11 +18,11 @@ from ..sampling.plan import Plan
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 
-__all__ = ["Images", "StoredImage", "Units", "images_of"]
+__all__ = ["ImageKey", "Images", "StoredImage", "Units", "images_of"]
 
 _STEP = 16  # texels: parts of larger images are stored in images whose sizes are multiples of it
 _MOST_IMAGES, _MOST_BYTES = 4, 1 << 26  # that the calls of ndimage leave to the next ones, and of one of them
-_MOST_PICTURES = 16  # of an image
+_MOST_PICTURES = 64  # of an image
 
 
 Triple = tuple[float, float, float]
@@ -153,19 +151,12 @@ class Images:
             self._close_oldest()
 
 
-_pools: dict[Queue, Images] = {}
-
-
 def images_of(queue: Queue) -> Images:
-    """The images for calls in a queue: kept from call to call in queues of the package, which nobody drops."""
-    pool = _pools.get(queue)
-    if pool is None:
-        if not is_own(queue):
-            return Images(queue, 0)
-        for other in [other for other in _pools if other.closed]:
-            del _pools[other]
-        pool = _pools[queue] = Images(queue, most_bytes=_MOST_BYTES)
-    return pool
+    """The images for calls in a queue: those of an in-order queue are kept from call to call, until it is closed."""
+    if not queue._stream.in_order or queue.closed:
+        return Images(queue, 0)
+    pool: Images | None = queue._storage.get(Images)
+    return queue._storage.setdefault(Images, Images(queue, most_bytes=_MOST_BYTES)) if pool is None else pool
 
 
 def _rounded(desc: ImageDescriptor, window: Window | None) -> ImageDescriptor:
@@ -182,6 +173,3 @@ def _rounded(desc: ImageDescriptor, window: Window | None) -> ImageDescriptor:
 @lru_cache(256)
 def _resized(desc: ImageDescriptor, width: int, height: int, depth: int) -> ImageDescriptor:
     return replace(desc, width=width, height=height, depth=depth)
-
-
-after_fork(_pools.clear)

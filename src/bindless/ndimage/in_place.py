@@ -25,7 +25,7 @@ from .repeated import Coefficients, Form, Key, remember
 from .source import Input
 from .target import Output
 
-__all__ = ["values_in_place"]
+__all__ = ["again", "values_in_place"]
 
 
 def values_in_place(
@@ -79,22 +79,50 @@ def values_in_place(
         channels = int(pixels.shape[-1])
         shape = (channels, *target.shape) if arranged.channels_first else (*target.shape, channels)
         values = usm_empty(shape, target.dtype, queue)
-    steps = _launches(source, filter_, texels, margin, unchanged) if filters and key is not None else None
-    if key is not None and not (arranged.channels_first or (filters and steps is None)) and _is_packed(source, target):
-        last = pixels.shape[-1:] if source.channel_axis is not None else ()
-        forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
-        remember(key, queue, picture, places.map, (len(source.shape), len(target.shape)), *forms, kind, steps)
+    if key is not None and not arranged.channels_first:
+        again(key, source, target, picture, places, filter_ if filters else None, texels, margin, unchanged)
     if values.size:
         points = None if coords is None else coords.pointer
         picture.submit(places.moved(margin).map, texels.pointer, values.pointer, points)
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 
-def _is_packed(source: Input, target: Output) -> bool:
-    """Whether the arrays lie as the kernel counts their elements."""
-    axis, array = source.channel_axis, target.array
-    in_order = axis is None or axis == len(source.shape)
-    return in_order and source.pixels.is_contiguous and (array is None or array.is_contiguous)  # type: ignore[union-attr]
+def again(
+    key: Key,
+    source: Input,
+    target: Output,
+    picture: MemoryPicture | None,
+    places: Places,
+    filter_: Filter | None,
+    texels: UsmArray,
+    margin: int,
+    unchanged: Sequence[int],
+) -> None:
+    """Add a call on packed arrays of the device, which comes again.
+
+    Parameters
+    ----------
+    picture : MemoryPicture | None
+        None of a call whose result are the coefficients.
+    filter_ : Filter | None
+        Of B-splines, if the call computes their coefficients: the texels, which exceed the input by the margin.
+    """
+    axis, array, pixels, coords = source.channel_axis, target.array, source.pixels, places.coords
+    is_packed = (
+        (axis is None or axis == len(source.shape))
+        and pixels.is_contiguous  # type: ignore[union-attr]
+        and (array is None or (isinstance(array, UsmArray) and array.is_contiguous))
+    )
+    steps = None
+    if filter_ is not None:
+        steps = _launches(source, filter_, texels, margin, unchanged, extend=picture is not None)
+    if not is_packed or (filter_ is not None and steps is None):
+        return
+    last = pixels.shape[-1:] if axis is not None else ()
+    forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
+    dims = len(source.shape), len(target.shape), len(places.shape)
+    kind = None if coords is None else coords.dtype
+    remember(key, source.queue, picture, places.map, dims, *forms, kind, steps, source.library)
 
 
 @lru_cache(256)
@@ -142,7 +170,7 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
 
 
 def _launches(
-    source: Input, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int]
+    source: Input, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int], *, extend: bool
 ) -> Coefficients | None:
     """The filter of a call that comes again; None of arrays that are converted or ordered first."""
     queue, shape = source.queue, source.pixels.shape
@@ -150,7 +178,7 @@ def _launches(
     if source.dtype != np.float32 or not layers.in_place or queue._backend.spline_filters is not None:
         return None
     count, dims = layers.count(shape), len(shape) - 1 - len(layers.axes)
-    lines, _, fill = options_of(filter_, dims, extend=True)
+    lines, _, fill = options_of(filter_, dims, extend=extend)
     described = described_filter((count, *shape[len(layers.axes) :]), dims, lines, margin, fill)
     return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype), margin)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from .target import Output
 __all__ = ["affine_transform", "map_coordinates", "rotate", "shift", "zoom"]
 
 Floats = npt.NDArray[np.float64]
+
+_EXACT = {0.0: 1.0, 60.0: 0.5, 90.0: 0.0, 120.0: -0.5, 180.0: -1.0, 240.0: -0.5, 270.0: 0.0, 300.0: 0.5}  # cosines
 
 
 def map_coordinates(
@@ -167,7 +171,7 @@ def affine_transform(
     options = (sizes, order, type(order), mode, prefilter, channel_axis, precision)
     key, call = recall(name, queue, input, output, cval, options)
     if call is not None:
-        whole, moved = affine_of(matrix, offset, *call.dims)
+        whole, moved = affine_of(matrix, offset, *call.dims[:2])
         result = call.submit(input, output, Places.affine(whole, moved, ()).map)
         if result is not None:
             return result
@@ -282,11 +286,11 @@ def shift(
     >>> ndimage.shift(ramp, 0.5, order=1, mode="nearest", queue=bindless.Queue("reference"))
     array([0. , 0.5, 1.5, 2.5], dtype=float32)
     """
-    moves = tuple(shift) if isinstance(shift, list) else shift
-    options = (moves, order, type(order), mode, prefilter, channel_axis, precision)
+    options = (order, type(order), mode, prefilter, channel_axis, precision)
     key, call = recall("shift", queue, input, output, cval, options)
     if call is not None:
-        result = call.submit(input, output)
+        dims = call.dims[0]
+        result = call.submit(input, output, Places.affine(np.eye(dims), -numbers_of("shift", shift, dims), ()).map)
         if result is not None:
             return result
     filter_ = filter_of("shift", order, mode, cval, precision)
@@ -350,28 +354,31 @@ def zoom(
     >>> ndimage.zoom(ramp, 5 / 3, order=1, queue=bindless.Queue("reference"))
     array([ 0.,  5., 10., 15., 20.], dtype=float32)
     """
-    factor = tuple(zoom) if isinstance(zoom, list) else zoom
-    options = (factor, grid_mode, order, type(order), mode, prefilter, channel_axis, precision)
+    size = _zoomed(getattr(input, "shape", None) if channel_axis is None else _sizes(input, channel_axis), zoom)
+    options = (size, grid_mode, order, type(order), mode, prefilter, channel_axis, precision)
+    warns = grid_mode and mode in ("constant", "wrap")
     key, call = recall("zoom", queue, input, output, cval, options)
-    if call is not None and not (grid_mode and mode in ("constant", "wrap")):
+    if size is None:
+        key = None
+    elif call is not None and not warns:
         result = call.submit(input, output)
         if result is not None:
             return result
     filter_ = filter_of("zoom", order, mode, cval, precision)
     source = source_of("zoom", input, channel_axis, queue)
-    dims = len(source.shape)
-    factors = numbers_of("zoom", zoom, dims)
-    if not (np.isfinite(factors).all() and (factors >= 0).all()):
+    if size is None:
+        size = _zoomed(source.shape, tuple(numbers_of("zoom", zoom, len(source.shape)).tolist()))
+    if size is None:
         raise ArgumentError(f"zoom={shown(zoom)}: factors are finite and not negative")
-    shape = tuple(round(size * factor) for size, factor in zip(source.shape, factors.tolist()))
-    if grid_mode and mode in ("constant", "wrap"):
+    shape, is_same = size
+    if warns:
         warnings.warn(
             f"It is recommended to use mode='grid-{mode}' with grid_mode=True: mode={mode!r} leaves the grid at its "
             "outermost elements",
             UserWarning,
             stacklevel=2,
         )
-    unchanged = bool((factors == 1).all()) and bool(prefilter)
+    unchanged = is_same and bool(prefilter)
     outer = 0 if grid_mode else 1
     steps = [
         (size - outer) / (made - outer) if made != outer and not unchanged else 1.0
@@ -380,6 +387,31 @@ def zoom(
     filter_ = COPY if unchanged else filter_
     centre = 0.5 if grid_mode else 0.0
     return _affine("zoom", source, np.diag(steps), 0.0, shape, output, filter_, bool(prefilter), centre=centre, key=key)
+
+
+def _sizes(array: object, channel_axis: object) -> tuple[int, ...] | None:
+    """The shape of an input without channels; None where the arguments are to be checked."""
+    shape = getattr(array, "shape", None)
+    if type(channel_axis) is not int or not isinstance(shape, tuple) or not -len(shape) <= channel_axis < len(shape):
+        return None
+    axis = channel_axis % len(shape)
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _zoomed(sizes: object, zoom: object) -> tuple[tuple[int, ...], bool] | None:
+    """The shape of a result, and whether all factors are 1; None where the arguments are to be checked."""
+    if not isinstance(sizes, tuple):
+        return None
+    factors = tuple(zoom) if isinstance(zoom, (list, tuple)) else (zoom,) * len(sizes)
+    if len(factors) != len(sizes):
+        return None
+    shape, is_same = [], True
+    for size, factor in zip(sizes, factors):
+        if not isinstance(factor, (int, float)) or not 0 <= factor < math.inf:
+            return None
+        shape.append(round(size * float(factor)))
+        is_same = is_same and factor == 1
+    return tuple(shape), is_same
 
 
 def rotate(
@@ -432,11 +464,19 @@ def rotate(
            [2, 5],
            [1, 4]])
     """
-    plane = tuple(axes) if isinstance(axes, list) else axes
-    options = (angle, plane, reshape, order, type(order), mode, prefilter, channel_axis, precision)
+    sizes, turn = getattr(input, "shape", None) if channel_axis is None else _sizes(input, channel_axis), None
+    if isinstance(sizes, tuple) and len(sizes) > 1 and type(angle) in (int, float) and math.isfinite(angle):
+        with contextlib.suppress(ArgumentError, TypeError):
+            turn = _turn(sizes, _plane(tuple(axes), len(sizes)), float(angle), reshape)
+    options = (*(turn[:2] if turn else ()), order, type(order), mode, prefilter, channel_axis, precision)
     key, call = recall("rotate", queue, input, output, cval, options)
-    if call is not None:
-        result = call.submit(input, output)
+    if turn is None:
+        key = None
+    elif call is not None:
+        pair, _, matrix, offset = turn
+        if call.dims[2] < call.dims[0]:  # the other axes are unchanged
+            matrix, offset = matrix[np.ix_(pair, pair)], offset[list(pair)]
+        result = call.submit(input, output, Places.affine(matrix, offset, ()).map)
         if result is not None:
             return result
     filter_ = filter_of("rotate", order, mode, cval, precision)
@@ -444,32 +484,40 @@ def rotate(
     dims = len(source.shape)
     if dims < 2:
         raise ArgumentError(f"input has {dims} axis that is interpolated; a plane has two")
-    first, second = _plane(axes, dims)
-    turned = float(numbers_of("angle", angle, 1)[0])
-    if not math.isfinite(turned):
+    pair = _plane.__wrapped__(axes, dims)
+    degrees = float(numbers_of("angle", angle, 1)[0])
+    if not math.isfinite(degrees):
         raise ArgumentError(f"angle={angle}: it is finite")
-    cosine, sine = _cosine(turned), _cosine(turned - 90)
-    turn = np.array([[cosine, sine], [-sine, cosine]])
-    sizes = np.array([source.shape[first], source.shape[second]])
-    made = sizes
-    if reshape:
-        corners = turn @ [[0, 0, sizes[0], sizes[0]], [0, sizes[1], 0, sizes[1]]]
-        made = (np.ptp(corners, axis=1) + 0.5).astype(int)
-    matrix, offset = np.eye(dims), np.zeros(dims)
-    pair = [first, second]
-    matrix[np.ix_(pair, pair)] = turn
-    offset[pair] = (sizes - 1) / 2 - turn @ ((made - 1) / 2)
-    shape = list(source.shape)
-    shape[first], shape[second] = int(made[0]), int(made[1])
+    _, shape, matrix, offset = _turn(source.shape, pair, degrees, reshape)
     others = [axis for axis in range(dims) if axis not in pair]
     # One map of a volume, where elements without weight do not matter: there are no NaN among integers.
     single = filter_.interpolation is Interpolation.nearest or (not filter_.is_cubic and source.dtype.kind in "biu")
     unchanged = others if dims > 3 or not single else ()
     return _affine(
-        "rotate", source, matrix, offset, tuple(shape), output, filter_, bool(prefilter), unchanged=unchanged, key=key
+        "rotate", source, matrix, offset, shape, output, filter_, bool(prefilter), unchanged=unchanged, key=key
     )
 
 
+def _turn(
+    sizes: tuple[int, ...], pair: tuple[int, int], degrees: float, reshape: object
+) -> tuple[tuple[int, int], tuple[int, ...], Floats, Floats]:
+    """The axes of a plane, the shape of a result, and the map from it to an input that is turned in the plane."""
+    cosine, sine = _cosines(degrees, degrees - 90)
+    turn = np.array([[cosine, sine], [-sine, cosine]])
+    before = np.array([sizes[axis] for axis in pair])
+    after = before
+    if reshape:
+        corners = turn @ [[0, 0, before[0], before[0]], [0, before[1], 0, before[1]]]
+        after = (np.ptp(corners, axis=1) + 0.5).astype(int)
+    matrix, offset = np.eye(len(sizes)), np.zeros(len(sizes))
+    matrix[np.ix_(pair, pair)] = turn
+    offset[list(pair)] = (before - 1) / 2 - turn @ ((after - 1) / 2)
+    shape = list(sizes)
+    shape[pair[0]], shape[pair[1]] = after.tolist()
+    return pair, tuple(shape), matrix, offset
+
+
+@lru_cache(64)
 def _plane(axes: Any, dims: int) -> tuple[int, int]:
     """Two axes, in ascending order."""
     try:
@@ -482,8 +530,11 @@ def _plane(axes: Any, dims: int) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _cosine(degrees: float) -> float:
+def _cosines(*angles: float) -> list[float]:
     """Exact for multiples of 60 and 90 degrees, as far as numbers are."""
-    turned = abs(math.fmod(degrees, 360.0))
-    exact = {0.0: 1.0, 60.0: 0.5, 90.0: 0.0, 120.0: -0.5, 180.0: -1.0, 240.0: -0.5, 270.0: 0.0, 300.0: 0.5}
-    return exact.get(turned, math.cos(math.radians(turned)))
+    cosines = []
+    for degrees in angles:
+        within = abs(math.fmod(degrees, 360.0))
+        exact = _EXACT.get(within)
+        cosines.append(math.cos(math.radians(within)) if exact is None else exact)
+    return cosines

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.result_arrays import empty_result
+from ..bindless_images.result_arrays import SMALLEST, empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
-from ..model.arrays import DType
+from ..image.spline_filter import HostFilter, described_filter
+from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
@@ -32,8 +33,8 @@ from .images import ImageKey, Images, Units, images_of
 from .in_place import values_in_place
 from .layers import Layers
 from .places import Places
-from .prefilter import coefficients
-from .repeated import HostCall, Key, remember_host
+from .prefilter import coefficients, options_of
+from .repeated import HostCall, HostCoefficients, Key, add
 from .source import ELEMENTS, Input, element_of, elements_of, native
 from .target import Output
 
@@ -100,6 +101,8 @@ class CallPlan:
         Of the values, before the conversion to the result's.
     layers : Layers | None
         The unchanged axes, and more than four channels; None where the whole array is one layer.
+    stored : np.dtype
+        Of the elements of the image.
     in_place : bool
         Whether the values lie in the order of the result.
     shape : tuple[int, ...]
@@ -120,7 +123,8 @@ class CallPlan:
         self.in_usm = described.on_device or (count > 1 and not device.has(Aspect.usm_system_allocations))
         self.shape, self.in_place = layers.spread_shape(described.shape), layers.in_place
         self.layers = None if layers.is_whole else layers
-        self._device, self._stored, self._filter, self._dims = device, stored, filter_, dims
+        self._empty = np.empty if math.prod(self.shape) * self.computed.itemsize < SMALLEST else empty_result
+        self._device, self.stored, self._filter, self._dims = device, stored, filter_, dims
         self.prefilters = cubic and described.prefilter
         self._shape_of_layers = (count, *described.places, self.shape[-1])
         self._most_layers = _most_layers(device, dims)
@@ -183,21 +187,65 @@ class CallPlan:
         self, queue: Queue, pixels: AnyArray, results: AnyArray, map_: CoordinateMap, places: Places, images: Images
     ) -> ImageKey:
         """The values of one image, or of one with layers."""
-        plan = planned(self._device, pixels.shape, self._stored, self._options[len(results) > 1])
+        plan = planned(self._device, pixels.shape, self.stored, self._options[len(results) > 1])
         image = images.take(pixels, plan.described, plan.stored, places.window)
         coords = None if places.coords is None else places.coords[::-1]
         try:
             after = image.store.ready
             for layer in range(len(results)):
-                picture = image.pictures.get((self, layer)) if places.window is None else None
+                picture = image.pictures.get((self, layer))
                 if picture is None:
                     picture = self._prepared(queue, image.reader(plan.sampler), layer, places)
-                    if places.window is None:
-                        image.keep((self, layer), picture)
+                    image.keep((self, layer), picture)
+                elif places.window is not None:
+                    picture.move(places.first, places.window)
                 picture.submit(map_, results[layer], coords, after)
         finally:
             images.give_back(image)
         return image.key
+
+    def repeat_part(
+        self,
+        queue: Queue,
+        pixels: Array,
+        places: Places,
+        images: Images,
+        key: ImageKey,
+        values: AnyArray | None = None,
+    ) -> AnyArray | None:
+        """The values of a part of an array, as ``run`` computed those of one with an equal image.
+
+        Parameters
+        ----------
+        pixels : NDArray
+            On the host, of the elements of the image; one layer, without channels.
+        key : ImageKey
+            What ``run`` returned.
+        values : AnyArray | None
+            As of ``run``; default a new array of the host.
+
+        Returns
+        -------
+        AnyArray | None
+            None where the pool has no such image now.
+        """
+        image = images.free.pop(key, None)  # nobody else uses it then
+        if image is None:
+            return None
+        picture, window, coords = image.pictures.get((self, 0)), places.window, places.coords
+        try:
+            if picture is None or window is None:
+                return None
+            sizes = pixels.shape[-self._dims :]
+            extent = (*reversed(sizes), 1, 1)[:3]
+            packed = np.ascontiguousarray(pixels).reshape(*sizes, 1)
+            queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
+            picture.move(places.first, window)
+            results = self._empty(self.shape, self.computed) if values is None else values
+            picture.submit(places.map, results, None if coords is None else coords[::-1])
+        finally:
+            images.give_back(image)
+        return results
 
     def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> Plan:
         handle, scale, bias = reader
@@ -281,44 +329,53 @@ def resample(
     if values.size:
         image = plan.run(queue, pixels, values, places, images_of(queue))
         if key is not None and image is not None and _comes_again(plan, source, target, places, pixels):
-            remember_host(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
+            add(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
     return target.given(values if plan.layers is None else plan.layers.joined(values))
 
 
 def _comes_again(plan: CallPlan, source: Input, target: Output, places: Places, pixels: AnyArray) -> bool:
-    """Whether a call on packed arrays of numpy computes what the result has, in its order."""
-    given, array, axis = source.given, target.array, source.channel_axis
+    """Whether a call on packed arrays of the host computes what the result has, in its order."""
+    is_numpy, array, axis = type(source.given) is np.ndarray, target.array, source.channel_axis
     return (
-        type(given) is np.ndarray
-        and given.flags.c_contiguous
-        and pixels.dtype == given.dtype
-        and given.dtype.isnative
+        (is_numpy or source.library is not None)
+        and isinstance(pixels, np.ndarray)
+        and pixels.flags.c_contiguous
+        and pixels.dtype == source.pixels.dtype
+        and pixels.dtype.isnative
         and not plan.in_usm
         and plan.in_place
         and plan.computed == target.dtype
         and places.coords is None
         and (axis is None or axis == len(source.shape))
-        and (array is None or (type(array) is np.ndarray and array.flags.c_contiguous))
+        and (array is None or (is_numpy and type(target.caller) is np.ndarray and bool(array.flags.c_contiguous)))  # type: ignore[union-attr]
     )
 
 
 def _host_call(
     plan: CallPlan, source: Input, target: Output, places: Places, image: ImageKey, filter_: Filter | None
 ) -> HostCall:
-    queue, (described, stored) = source.queue, image
-    channels = source.pixels.shape[-1:] if source.channel_axis is not None else ()
+    queue, (described, stored), pixels = source.queue, image, source.pixels
+    channels = pixels.shape[-1:] if source.channel_axis is not None else ()
+    steps = None
+    if filter_ is not None:
+        dims = len(source.shape)
+        lines, margin, fill = options_of(filter_, dims, extend=True)
+        shape = (*(size + 2 * margin for size in source.shape), pixels.shape[-1])
+        steps = HostCoefficients(HostFilter(described_filter(pixels.shape, dims, lines, margin, fill)), shape, margin)
     return HostCall(
         queue,
         images_of(queue),
         image,
         (plan, 0),
         places.map,
-        (len(source.shape), len(target.shape)),
-        source.pixels.shape,
+        (len(source.shape), len(target.shape), len(places.shape)),
+        pixels.shape,
         (*target.shape, *channels),
         target.dtype,
-        described == stored and stored.nbytes <= _SMALL,
-        filter_,
+        target.array is not None,
+        described == stored and stored.nbytes <= _SMALL and (steps is not None or pixels.dtype == plan.stored),
+        source.library,
+        steps,
     )
 
 

@@ -1,17 +1,26 @@
-"""``coefficients``: those of the cubic B-spline that passes through the elements of an array."""
+"""``coefficients``: those of the cubic B-spline that passes through the elements of an array; memory for them."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
 from ..image.array_library import AnyArray
 from ..image.spline_filter import spline_coefficients
+from ..model.arrays import DType
 from ..model.enums import Boundary
 from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
 from .source import wait_unless_ordered
 
-__all__ = ["coefficients", "options_of"]
+__all__ = ["coefficients", "give_back", "options_of", "take"]
+
+_FLOAT32: DType = np.dtype(np.float32)
+_MOST_SHAPES, _MOST_BYTES = 4, 1 << 26  # of arrays that the calls in a queue leave to the next ones, and of each
+
+Pair = tuple[UsmArray, UsmArray]
 
 
 def coefficients(
@@ -49,3 +58,18 @@ def _options(filter_: Filter, dimensions: int, extend: bool) -> tuple[tuple[Boun
     """The continuation of lines along x, y, z, the margin, and whether it has the fill value."""
     fills = extend and Boundary.border in filter_.boundary
     return filter_.spline_lines[:dimensions], filter_.spline_margin[0] if extend else 0, fills
+
+
+def take(queue: Queue, shape: tuple[int, ...]) -> Pair:
+    """Two float32 arrays on the device of an in-order queue, which nobody else uses until ``give_back``."""
+    pair: Pair | None = queue._storage.setdefault(take, {}).pop(shape, None)
+    return (usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)) if pair is None else pair
+
+
+def give_back(queue: Queue, pair: Pair) -> None:
+    """Leave two arrays to the next call: its commands come after those that use them now."""
+    free = queue._storage.get(take)
+    if free is not None and pair[0].nbytes <= _MOST_BYTES:
+        for shape in list(free)[: max(len(free) + 1 - _MOST_SHAPES, 0)]:
+            free.pop(shape, None)
+        free[pair[0].shape] = pair

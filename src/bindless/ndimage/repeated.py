@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,37 +11,40 @@ import numpy as np
 from ..bindless_images.result_arrays import empty_result
 from ..core._submission import empty_like_foreign
 from ..core.ownership import after_fork
-from ..image.array_library import is_of_cupy, new_of_cupy
+from ..image.array_library import Library, is_of_cupy, new_of_cupy
 from ..image.default_queue import is_own
-from ..image.spline_filter import SplineLaunch, run_launches
+from ..image.spline_filter import HostFilter, SplineLaunch, run_launches
 from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
-from ..model.filter import CoordinateMap, Filter
+from ..model.filter import CoordinateMap
 from ..sampling.memory.picture import MemoryPicture
 from ..submission.active_streams import wait_for_all
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray
+from ..sycl.usm import UsmArray, usm_empty
 from .images import ImageKey, Images
 from .places import moved
-from .prefilter import coefficients
+from .prefilter import give_back, take
 
 __all__ = [
     "Coefficients",
     "Form",
     "HostCall",
+    "HostCoefficients",
     "Key",
     "RepeatedCall",
+    "add",
     "layout_of",
     "recall",
     "remember",
-    "remember_host",
 ]
 
 Key = tuple[Any, ...]
 
 _MOST_CALLS = 512
 _NUMBERS = frozenset((int, float))
-_calls: dict[Key, RepeatedCall | HostCall] = {}
+_calls: dict[Key, RepeatedCall | HostCall] = {}  # in queues of the package, which nobody drops
+_NO_CALLS: dict[Key, RepeatedCall | HostCall] = {}
+_FLOAT32: DType = np.dtype(np.float32)
 
 
 class Form(NamedTuple):
@@ -57,6 +60,24 @@ class Form(NamedTuple):
     def of(cls, shape: tuple[int, ...], dtype: DType) -> Form:
         code, bits = dlpack_type(dtype) or (0, 0)
         return cls(tuple(shape), code, bits, math.prod(shape) * dtype.itemsize, dtype)
+
+
+class HostCoefficients(NamedTuple):
+    """The filter of B-splines of packed arrays of the host.
+
+    Attributes
+    ----------
+    filter : HostFilter
+        Of float32.
+    shape : tuple[int, ...]
+        Of the coefficients.
+    margin : int
+        Elements by which they exceed the array at each end.
+    """
+
+    filter: HostFilter
+    shape: tuple[int, ...]
+    margin: int
 
 
 class Coefficients(NamedTuple):
@@ -78,86 +99,107 @@ class Coefficients(NamedTuple):
 
 
 class RepeatedCall(NamedTuple):
-    """A call that a kernel computes of the arrays of another library, which C code reads and orders.
+    """A call that kernels compute of arrays on a device, which C code reads and orders.
 
     Attributes
     ----------
     queue : Queue
-        One of the package.
-    picture : MemoryPicture
-        The launch.
+        In order; lasts as long as the call.
+    picture : MemoryPicture | None
+        The launch; None: the result are coefficients.
     map : CoordinateMap
         Of calls that have no matrix.
-    dims : tuple[int, int]
-        Axes of the input and of the result.
+    dims : tuple[int, int, int]
+        Axes of the input and of the result, and those that the map concerns.
     read : tuple[Form, ...]
         The input, and the coordinates.
     output : Form
         The result.
-    of_cupy : bool
-        Whether the library is CuPy; C code makes arrays of others.
+    writes : bool
+        Whether the caller gives the array of the result.
+    empty : Callable[..., Any] | None
+        Makes arrays, of a shape and a dtype; None: C code does.
+    library : Library | None
+        Makes its array of a ``UsmArray``.
     filter : Coefficients | None
         Of coefficients, which the kernel reads.
     """
 
     queue: Queue
-    picture: MemoryPicture
+    picture: MemoryPicture | None
     map: CoordinateMap
-    dims: tuple[int, int]
+    dims: tuple[int, int, int]
     read: tuple[Form, ...]
     output: Form
-    of_cupy: bool
+    writes: bool
+    empty: Callable[..., Any] | None
+    library: Library | None
     filter: Coefficients | None
 
     def submit(self, given: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None of arrays that are to be imported."""
-        if output is None:
-            output = self._new(given, self.output)
+        if not self.writes:
+            output = self._new(given)
         elif not self._is_apart(given, output, coords):
             return None
         if output is None:
             return None
-        texels, map_ = given, self.map if map_ is None else map_
-        if self.filter is not None:
+        map_ = self.map if map_ is None else map_
+        if self.filter is None:
+            assert self.picture is not None
+            self.picture.submit(map_, given, output, coords)
+        else:
             launches, form, margin = self.filter
-            texels, other = self._new(given, form), self._new(given, form)
-            if texels is None or other is None:
-                return None
-            run_launches(self.queue, launches, (given, texels, other))
-            map_ = moved(map_, margin) if margin else map_
-        self.picture.submit(map_, texels, output, coords)
-        return output
+            texels, other = pair = take(self.queue, form.shape)
+            if self.picture is None:
+                run_launches(self.queue, launches, (given, output, other))
+            else:
+                run_launches(self.queue, launches, (given, texels, other))
+                self.picture.submit(moved(map_, margin) if margin else map_, texels, output, coords)
+            give_back(self.queue, pair)
+        return output if self.library is None or self.writes else self.library(output)
 
-    def _new(self, given: Any, form: Form) -> Any:
-        """A new array of the library, in the place of the input; None where the library makes none there."""
-        if not self.of_cupy:
-            return empty_like_foreign(given, form.shape, form.code, form.bits)
+    def _new(self, given: Any) -> Any:
+        """A new array of the result, in the place of the input; None where the library makes none there."""
+        shape, code, bits, _, dtype = self.output
+        if self.empty is None:
+            return empty_like_foreign(given, shape, code, bits)
+        if self.empty is usm_empty:
+            return usm_empty(shape, dtype, self.queue)
         try:
-            return new_of_cupy(given.__dlpack_device__(), form.shape, form.dtype)
+            return new_of_cupy(given.__dlpack_device__(), shape, dtype)
         except (MemoryError, RuntimeError):  # commands hold arrays until they end
             wait_for_all()
-            return new_of_cupy(given.__dlpack_device__(), form.shape, form.dtype)
+            return new_of_cupy(given.__dlpack_device__(), shape, dtype)
 
     def _is_apart(self, given: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
         place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
-        first = place_of(output, shape, code, bits)
-        if first is None:
+        if type(output) is UsmArray:
+            first = output._owner.address + output._offset
+            for array in (given, coords):
+                if isinstance(array, UsmArray):
+                    start = array._owner.address + array._offset
+                    if start < first + size and first < start + array.nbytes:
+                        return False
+            return True
+        place = place_of(output, shape, code, bits)
+        if place is None:
             return False
         for array, (shape, code, bits, nbytes, _) in zip((given, coords), self.read):
-            start = place_of(array, shape, code, bits)
-            if start is None or (first < start + nbytes and start < first + size):
+            other = place_of(array, shape, code, bits)
+            if other is None or (place < other + nbytes and other < place + size):
                 return False
         return True
 
 
 class HostCall(NamedTuple):
-    """A call on numpy's arrays, by an image that the queue keeps.
+    """A call on arrays of the host, by an image that the queue keeps.
 
     Attributes
     ----------
     queue : Queue
-        One of the package.
+        In order; lasts as long as the call.
     images : Images
         Of the queue.
     image : ImageKey
@@ -166,17 +208,21 @@ class HostCall(NamedTuple):
         Key of the picture.
     map : CoordinateMap
         Of calls that have no matrix.
-    dims : tuple[int, int]
-        Axes of the input and of the result.
+    dims : tuple[int, int, int]
+        Axes of the input and of the result, and those that the map concerns.
     pixels : tuple[int, ...]
         Shape of the input, channels last.
     shape : tuple[int, ...]
         Of the result.
     dtype : np.dtype
         Of the result.
+    writes : bool
+        Whether the caller gives the array of the result.
     copies : bool
         Whether the input is small, and as the image stores it: the queue reads a copy after the call.
-    filter : Filter | None
+    library : Library | None
+        Of the arrays, if not numpy.
+    filter : HostCoefficients | None
         Of coefficients, which the image has.
     """
 
@@ -185,15 +231,21 @@ class HostCall(NamedTuple):
     image: ImageKey
     plan: object
     map: CoordinateMap
-    dims: tuple[int, int]
+    dims: tuple[int, int, int]
     pixels: tuple[int, ...]
     shape: tuple[int, ...]
     dtype: DType
+    writes: bool
     copies: bool
-    filter: Filter | None
+    library: Library | None
+    filter: HostCoefficients | None
 
     def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: object = None) -> Any:
-        """The result; None where the queue keeps no such image now."""
+        """The result; None where the queue keeps no such image now, or the library does not give the input."""
+        try:
+            array = given if self.library is None else np.from_dlpack(given)
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            return None
         image = self.images.free.pop(self.image, None)  # nobody else uses it then
         if image is None:
             return None
@@ -201,11 +253,13 @@ class HostCall(NamedTuple):
             picture = image.pictures.get(self.plan)
             if picture is None:
                 return None
-            values = empty_result(self.shape, self.dtype) if output is None else output
-            pixels, map_ = given.reshape(self.pixels), self.map if map_ is None else map_
+            values = output if self.writes else empty_result(self.shape, self.dtype)
+            pixels, map_ = array.reshape(self.pixels), self.map if map_ is None else map_
             if self.filter is not None:
-                texels, margin = coefficients(self.queue, pixels[None], self.dims[0], self.filter, extend=True)
-                pixels, map_ = texels[0], moved(map_, margin)
+                filter_, shape, margin = self.filter
+                texels = np.empty(shape, _FLOAT32)
+                filter_.run(np.ascontiguousarray(pixels, _FLOAT32), texels)
+                pixels, map_ = texels, moved(map_, margin) if margin else map_
             if self.copies:
                 own = pixels.copy() if self.filter is None else pixels
                 self.queue.ext_oneapi_copy(own, image.store._memory)
@@ -214,7 +268,7 @@ class HostCall(NamedTuple):
             picture.submit(map_, values)
         finally:
             self.images.give_back(image)
-        return values
+        return values if self.library is None else self.library(values)
 
 
 def recall(
@@ -231,41 +285,56 @@ def recall(
     options : Key
         All other arguments, apart from those that a map is given for when the call is submitted.
     """
-    if queue is not None or type(cval) not in _NUMBERS:
+    if type(cval) not in _NUMBERS:
         return None, None
+    calls = _calls
+    if queue is not None:
+        if type(queue) is not Queue or not queue._stream.in_order:
+            return None, None
+        calls = queue._storage.get(recall, _NO_CALLS)
+    writes = output is not None and hasattr(output, "shape") and not isinstance(output, (np.dtype, type))
     try:
         layouts = (
             layout_of(input),
-            None if output is None else layout_of(output),
+            layout_of(output) if writes else None,
             None if coords is None else layout_of(coords),
+            None if writes else output,
         )
-        key = (function, layouts, repr(cval), options)  # 0.0 and -0.0 are equal
-        call = _calls.get(key)
+        key = (function, layouts, repr(cval), options, queue is None)  # 0.0 and -0.0 are equal
+        call = calls.get(key)
     except (AttributeError, TypeError, RuntimeError, BufferError):  # no layout, or no hash
         return None, None
-    return key, call if call is not None and is_own(call.queue) and not call.queue._stream.closed else None
+    if call is None or call.queue._stream.closed:
+        return key, None
+    return key, call if queue is not None or is_own(call.queue) else None
 
 
 def layout_of(array: Any) -> Key:
     """What identifies arrays of one library, place, type, shape and strides."""
-    if type(array) is np.ndarray:
-        return np.ndarray, None, array.dtype, array.shape, array.strides
-    strides = array.strides if hasattr(array, "strides") else array.stride()  # of PyTorch
-    return type(array), array.__dlpack_device__(), array.dtype, array.shape, strides
+    kind = type(array)
+    if kind is np.ndarray:
+        return kind, None, array.dtype, array.shape, array.strides
+    if kind is UsmArray:
+        owner = array._owner
+        place = owner.context, id(owner.device), owner.kind, owner.read_only  # the context keeps the device
+        return kind, place, array.dtype, array.shape, array.strides
+    strides = array.strides if hasattr(array, "strides") else array.stride() if hasattr(array, "stride") else None
+    return kind, array.__dlpack_device__(), array.dtype, array.shape, strides
 
 
 def remember(
     key: Key,
     queue: Queue,
-    picture: MemoryPicture,
+    picture: MemoryPicture | None,
     map_: CoordinateMap,
-    dims: tuple[int, int],
+    dims: tuple[int, int, int],
     input: tuple[tuple[int, ...], DType],
     output: tuple[tuple[int, ...], DType],
     coords: DType | None,
     filter_: Coefficients | None,
+    library: Library | None,
 ) -> None:
-    """Add a call on packed arrays of one other library.
+    """Add a call on packed arrays of one library on a device.
 
     Parameters
     ----------
@@ -274,28 +343,36 @@ def remember(
     """
     layouts = key[1]
     kind = layouts[0][0]
-    if kind is UsmArray or not is_own(queue) or any(one is not None and one[0] is not kind for one in layouts):
+    if any(one is not None and one[0] is not kind for one in layouts[:3]):
         return
     read = [Form.of(*input)]
     if coords is not None:
         read.append(Form.of(tuple(layouts[2][3]), coords))
-    of_cupy, makes_none = is_of_cupy(kind), layouts[1] is not None and filter_ is None
-    if of_cupy or makes_none or hasattr(kind, "__dlpack_c_exchange_api__"):
-        _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), Form.of(*output), of_cupy, filter_))
+    empty: Callable[..., Any] | None = usm_empty
+    if kind is UsmArray:
+        library = None
+    elif hasattr(kind, "__dlpack_c_exchange_api__"):
+        empty = library = None
+    elif is_of_cupy(kind):
+        empty, library = new_of_cupy, None
+    writes = layouts[1] is not None
+    form = Form.of(*output)
+    add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_))
 
 
-def remember_host(key: Key, call: HostCall) -> None:
-    """Add a call on packed arrays of numpy, of types that are computed as they are, by one image."""
-    if is_own(call.queue) and all(one is None or one[0] is np.ndarray for one in key[1]):
-        _add(key, call)
-
-
-def _add(key: Key, call: RepeatedCall | HostCall) -> None:
-    if len(_calls) >= _MOST_CALLS:
-        _calls.clear()
-    for other in [other for other, old in _calls.items() if old.queue.closed]:
-        del _calls[other]
-    _calls[key] = call
+def add(key: Key, call: RepeatedCall | HostCall) -> None:
+    """Add a call that comes again, in a queue that is in order."""
+    if not key[-1]:
+        calls = call.queue._storage.setdefault(recall, {})
+    elif is_own(call.queue):
+        calls = _calls
+    else:
+        return
+    if len(calls) >= _MOST_CALLS:
+        calls.clear()
+    for other in [other for other, old in calls.items() if old.queue.closed]:
+        del calls[other]
+    calls[key] = call
 
 
 after_fork(_calls.clear)

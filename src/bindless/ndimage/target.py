@@ -49,6 +49,8 @@ class Output:
         Of the result, without channels.
     array : AnyArray | None
         The caller's, in place, with the channels in the last axis.
+    caller : Any
+        The same as the caller gave it.
 
     Raises
     ------
@@ -60,7 +62,8 @@ class Output:
 
     def __init__(self, function: str, source: Input, output: Any, shape: tuple[int, ...]) -> None:
         require_room(math.prod(shape), f"a result of shape {shape}", source.pixels.shape[-1] * _LARGEST)
-        self._source, self._output, self.shape = source, None, shape
+        self._source, self.shape = source, shape
+        self.caller: Any = None
         self._channels = int(source.pixels.shape[-1])
         self._axis: int | None = None
         if source.channel_axis is not None:
@@ -72,7 +75,7 @@ class Output:
         elif getattr(output, "shape", None) is None or isinstance(output, (np.dtype, type)):
             self.dtype = _dtype_of(output)
         else:
-            self._output = output
+            self.caller = output
             self.array = self._seen(output)
             self.dtype = self.array.dtype
         if self.dtype.kind == "c":
@@ -132,8 +135,8 @@ class Output:
                 self.array[...] = _on_host(values)
             else:
                 self.array[...] = values
-        hand_over(self._output, self.array)
-        return self._output
+        hand_over(self.caller, self.array)
+        return self.caller
 
 
 def _dtype_of(output: Any) -> DType:

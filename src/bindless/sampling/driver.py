@@ -19,7 +19,7 @@ from .plan import Plan, Program
 if TYPE_CHECKING:
     from ..model.filter import CoordinateMap
     from ..model.image_handles import SampledImageHandle
-    from ..model.resampling import Resampling
+    from ..model.resampling import Resampling, Window
     from ..submission.event import Event
     from ..sycl.queue.queue import Queue
 
@@ -30,6 +30,7 @@ _OPEN._open = True
 _ROWS = {Strategy.projection: Struct("9d"), Strategy.resampling: Struct("16d")}
 _PLANE = itemgetter(0, 1, 3, 4, 5, 7, 12, 13, 15)  # entries of the rows of x, y and the divisor, without z
 _ROWS_PLACE = 2  # after the addresses of values and vectors
+_PLACE = Struct("3Q3q3Q")  # first, origin and whole, as the driver has them
 _SOMEWHERE = 1  # in place of the address of vectors
 
 
@@ -43,6 +44,9 @@ class DriverPlan(Plan):
         self._has_vectors = picture.coords_strides != (0, 0)
         self._keep = self.image.keep
         self._stream = queue._stream
+        self._place: tuple[bytes, ...] = ()
+        if picture.window is not None:
+            self.move(picture.first, picture.window)
         self._command = None if self._is_empty else self._prepared()
 
     def _prepared(self) -> Prepared | None:
@@ -56,17 +60,22 @@ class DriverPlan(Plan):
             command = group.prepare_resampling(stream.native, picture, self._strategy)
         if command is None:
             return None
-        kinds: tuple[str, ...] = "number", "number" if self._has_vectors else "same", "given"
+        kinds: tuple[str, ...] = "number", "number" if self._has_vectors else "same", "given", "given"
         slots = tuple(
             [
                 (kind, place or 0, size, True, False, None)
-                for kind, place, size in zip(kinds, command.places, command.sizes)
+                for kind, place, size in zip(kinds, command.places, command.sizes[: 3 + len(self._place)])
             ]
         )
         return Prepared(
             command, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (command, command.keep),
             command.submit, command.descriptions, slots,
         )  # fmt: skip
+
+    def move(self, first: tuple[int, int, int], window: Window) -> None:
+        """See ``Plan.move``."""
+        self._place = (_PLACE.pack(*first, *window.origin, *window.whole),)
+        self._first, self._window = first, window
 
     def _submit(
         self,
@@ -89,7 +98,7 @@ class DriverPlan(Plan):
         event: Event | None = None
         if self._command is not None:
             rows = self._rows.pack(*(_PLANE(map_.matrix) if self._projects else map_.matrix))
-            event = self._stream.submit_prepared(self._command, (values, vectors, rows), depends_on, keep)
+            event = self._stream.submit_prepared(self._command, (values, vectors, rows, *self._place), depends_on, keep)
         if event is None:
             event = self._submit_once(map_, values, vectors or 0, depends_on, keep)
         if type(out) is not np.ndarray:
@@ -119,4 +128,6 @@ class DriverPlan(Plan):
         group, native, strategy = self._queue._backend.resampling, self._queue._native, self._strategy
         assert group is not None
         picture = replace(self._picture, map=map_, values=values, coords=vectors)
+        if self._place:
+            picture = replace(picture, first=self._first, window=self._window)
         return self._stream.submit(lambda waits: group.resample(native, picture, strategy, waits), depends_on, keep)

@@ -43,6 +43,7 @@ _MAX_STAGED = 1 << 18  # bytes of host arrays that the device reads and writes o
 _MAX_SPARE = 4
 # Entries of the matrix by the names of the kernels' arguments.
 _PLANE = {f"m{row}{column}": 4 * (0, 1, 3)[row] + (0, 1, 3)[column] for row in range(3) for column in range(3)}
+_PLACE = [f"{name}_{axis}" for name in ("first", "origin", "whole") for axis in "xyz"]
 _SPACE = {f"m{row}{column}": 4 * row + column for row in range(4) for column in range(4)}
 
 
@@ -56,10 +57,12 @@ class _Launch(NamedTuple):
     coords: int | None
     matrix: tuple[tuple[int, int], ...]
     """Place of an argument, and index of the matrix's entry."""
+    place: tuple[int, ...]
+    """Places of the arguments first, origin and whole along x, y, z."""
 
 
 class _Staging(NamedTuple):
-    """Memory of the host that the device reads and writes: for values, and for vectors."""
+    """Memory of the host that the device reads and writes: for values, and for vectors from the first one on."""
 
     values: UsmArray
     bytes_on_host: Array
@@ -120,6 +123,14 @@ class KernelPlan(Plan):
             arguments[index] = map_.matrix[entry]
         return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
+    def move(self, first: tuple[int, int, int], window: Window) -> None:
+        """See ``Plan.move``."""
+        self._picture = replace(self._picture, first=first, window=window)
+        for plan in (self, self._packed_plan):
+            for launch in () if plan is None else plan._launches.values():
+                for place, number in zip(launch.place, (*first, *window.origin, *window.whole)):
+                    launch.arguments[place] = type(launch.arguments[place])(number)
+
     def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
         """See ``Plan.program``."""
         launch = self._launches.get((map_.matrix[12:] == _AFFINE, is_aligned))
@@ -153,6 +164,7 @@ class KernelPlan(Plan):
             parameters.index("values"),
             None if projects else parameters.index("coords"),
             tuple([(place, entries[parameter]) for place, parameter in enumerate(parameters) if parameter in entries]),
+            () if projects else tuple([parameters.index(name) for name in _PLACE]),
         )
 
     # ------------------------------------------------------------------ arrays of the host
@@ -182,12 +194,10 @@ class KernelPlan(Plan):
         try:
             staging = plan._spare.pop()
         except IndexError:
-            staging = plan._new_staging(vectors)
-        there = staging.coords
-        if vectors is not None and there is not None and staging.vectors_on_host is not None:
+            staging = plan._new_staging(vectors, first)
+        if vectors is not None and staging.vectors_on_host is not None:
             staging.vectors_on_host[...] = vectors
-            there = there[first:] if first else there
-        event = plan._submit(map_, staging.values, there, depends_on)
+        event = plan._submit(map_, staging.values, staging.coords, depends_on)
         assert event is not None
         event.wait()
         if event._error is not None or event._native is None:
@@ -235,14 +245,14 @@ class KernelPlan(Plan):
         give_back(queue, block)
         return None
 
-    def _new_staging(self, vectors: Array | None) -> _Staging:
+    def _new_staging(self, vectors: Array | None, first: int) -> _Staging:
         queue, picture = self._queue, self._picture
         values = usm_empty(self._nbytes // picture.value_dtype.itemsize, picture.value_dtype, queue, kind=UsmKind.host)
         bytes_on_host = np.asarray(values).view(np.uint8)
         if vectors is None:
             return _Staging(values, bytes_on_host, None, None)
         coords = usm_empty(vectors.shape, vectors.dtype, queue, kind=UsmKind.host)
-        return _Staging(values, bytes_on_host, coords, np.asarray(coords))
+        return _Staging(values, bytes_on_host, coords[first:] if first else coords, np.asarray(coords))
 
 
 def _numbers_of(picture: Resampling) -> dict[str, float]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..core._submission import Prepared
     from ..model.filter import CoordinateMap
     from ..model.image_handles import SampledImageHandle
-    from ..model.resampling import Resampling
+    from ..model.resampling import Resampling, Window
     from ..submission.event import Event
     from ..sycl.queue.queue import Queue
 
@@ -141,6 +141,13 @@ class Plan:
     ) -> Event | None:
         """``submit`` of a picture with values, of an image that exists."""
         raise NotImplementedError
+
+    def move(self, first: tuple[int, int, int], window: Window) -> None:
+        """Set the place of the next pictures, and that of the image, in larger ones; they were prepared with a window.
+
+        Nobody else submits pictures of this plan meanwhile.
+        """
+        self._picture = replace(self._picture, first=first, window=window)
 
     def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
         """The command of pictures through maps like this one, which was submitted before; None without one.

@@ -219,6 +219,9 @@ EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *out) { if (!depth) return CUDA_ERR
 
 /* ---------------------------------------------------------------- memory */
 
+static unsigned count_of_allocations; /* of memory, since the process began */
+EXPORT unsigned fake_allocations(void) { return count_of_allocations; }
+
 static CUresult allocate(uint64_t *out, size_t size, int kind, const char *name)
 {
     ENTER_CONTEXT(name);
@@ -230,6 +233,7 @@ static CUresult allocate(uint64_t *out, size_t size, int kind, const char *name)
             memset(memory, 0xCD, size);
             allocations[i] = (allocation){(uint64_t)(uintptr_t)memory, size, kind, current, NULL};
             *out = allocations[i].base;
+            count_of_allocations++;
             return 0;
         }
     return CUDA_ERROR_OUT_OF_MEMORY;

@@ -30,6 +30,10 @@ class Fake:
         text = self.library.fake_log().decode()
         return [line for line in text.splitlines() if line.startswith(beginning)]
 
+    def allocations(self) -> int:
+        """The number of allocations of memory so far."""
+        return int(self.library.fake_allocations())
+
     def clear(self) -> None:
         self.library.fake_clear()
 

@@ -25,5 +25,6 @@ class ResamplingProtocol(Protocol):
 
         ``places`` are those of the address of the values, of that of the vectors, and of the matrix, as
         ``Strategy.projection`` takes it: nine numbers, or ``Strategy.resampling``: sixteen. Where the picture has no
-        vectors, their place is None.
+        vectors, their place is None. The fourth place is that of ``first``, ``origin`` and ``whole``, nine numbers of
+        64 bits; None for ``Strategy.projection``.
         """

@@ -31,6 +31,7 @@ _COORDINATES = {np.dtype(np.float32): 0, np.dtype(np.float64): 1}
 _RESAMPLE = address_of(ffi.addressof(lib, "bindless_resample_again"))
 _CALL = address_of(ffi.addressof(lib, "bindless_image_call_again"))
 _MATRIX_BYTES = {Strategy.projection: 9 * 8, Strategy.resampling: 16 * 8}
+_PLACE_BYTES = 9 * 8  # first, origin and whole, which follow each other
 
 
 def _resampling(queue: Queue, picture: Resampling) -> CData:
@@ -97,11 +98,11 @@ def prepare_resampling(
     members: tuple[tuple[str, ...], ...]
     if strategy is Strategy.projection:
         command, submit, call = _projection(queue, picture), _CALL, "blrEnqueueImageCall"
-        members = ("call", "values"), (), ("call", "map", "matrix")
+        members = ("call", "values"), (), ("call", "map", "matrix"), ()
     else:
         command, submit, call = _resampling(queue, picture), _RESAMPLE, "blrEnqueueResample"
         vectors = ("picture", "coordinates") if picture.coords else ()
-        members = ("picture", "values"), vectors, ("picture", "matrix")
+        members = ("picture", "values"), vectors, ("picture", "matrix"), ("picture", "first")
     places = [address_of(ffi.addressof(command, *member)) if member else None for member in members]
-    sizes = 8, 8 if members[1] else 0, _MATRIX_BYTES[strategy]
+    sizes = 8, 8 if members[1] else 0, _MATRIX_BYTES[strategy], _PLACE_BYTES if members[3] else 0
     return prepared_command(queue, submit, call, command, None, tuple(places), sizes)

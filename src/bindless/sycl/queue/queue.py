@@ -90,7 +90,7 @@ class Queue(LaunchQueue, SingleOwner):
 
     _instead = "share the queue; another process makes its own with Queue(selector)"
 
-    __slots__ = ("__weakref__", "_backend", "_home", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "_storage", "context", "device")
 
     _stream: CommandStream
 
@@ -129,7 +129,8 @@ class Queue(LaunchQueue, SingleOwner):
         self.device = chosen = context.devices[context.devices.index(chosen)]
         self.context = context
         self._backend: BackendProtocol = context._backend
-        self._home: object = None
+        self._home: object = None  # known once a buffer is used here
+        self._storage: dict[object, Any] = {}  # by layers above, until the queue is closed; may refer to the queue
         self._stream = CommandStream(
             context,
             chosen,
@@ -575,6 +576,7 @@ class Queue(LaunchQueue, SingleOwner):
             The asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of commands
             that are not complete yet go to the context; the end of the interpreter writes what is left.
         """
+        self._storage.clear()
         self._stream.close()
 
     def __enter__(self) -> Queue:
