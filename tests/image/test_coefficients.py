@@ -42,7 +42,8 @@ def _value(pixels: np.ndarray) -> np.ndarray:
 def test_pixels_that_others_write(queue: bl.Queue) -> None:
     first, second = (random_pixels("float32", (9, 12), seed) for seed in (1, 2))
     with bl.Image(first, filtering="cubic", precision="exact", queue=queue) as image:
-        np.testing.assert_array_equal(image.sample(AT), sampled(first, queue))
+        for _ in range(4):  # the image repeats the call
+            np.testing.assert_array_equal(image.sample(AT), sampled(first, queue))
         queue.ext_oneapi_copy(second, image.memory).wait()
         np.testing.assert_array_equal(image.sample(AT), sampled(second, queue))
         options = {"filtering": "cubic", "precision": "exact"}

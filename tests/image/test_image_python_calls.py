@@ -70,9 +70,14 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
         layers = image((LAYERS, *PLANE, 4), np.uint8, layers=True)
         several = np.stack([matrix] * LAYERS) if kind == "matrices" else matrix
         return partial(layers.warp, several, PLANE, out=array(np.empty((LAYERS, *PLANE, 4), np.uint8)))
-    plane = image((*PLANE, 4), np.uint8, mipmaps=kind == "mipmap")
+    filtering = "cubic" if kind.startswith("cubic") else "linear"
+    plane = image((*PLANE, 4), np.uint8, mipmaps=kind == "mipmap", filtering=filtering)
     field, out = array(np.zeros((*PLANE, 2), np.float32)), array(np.empty((*PLANE, 4), np.uint8))
     return {
+        "cubic": partial(plane.warp, matrix, PLANE, out=out),
+        "cubic remap": partial(plane.remap, field, out=out),
+        "cubic resize": partial(plane.resize, PLANE, out=out),
+        "cubic values": partial(plane.sample, field, out=array(np.empty((*PLANE, 4), np.float32))),
         "plane": partial(plane.warp, matrix, PLANE, out=out),
         "mipmap": partial(plane.warp, matrix, PLANE, out=out),
         "displacement": partial(plane.warp, matrix, PLANE, displacement=field, out=out),
@@ -84,7 +89,7 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
 
 KINDS = (
     "plane", "mipmap", "exact", "lists", "columns", "displacement", "volume", "moves", "layers", "matrices", "remap",
-    "relative", "resize", "enlarged", "sample", "exact sample",
+    "relative", "resize", "enlarged", "sample", "exact sample", "cubic", "cubic remap", "cubic resize", "cubic values",
 )  # fmt: skip
 
 

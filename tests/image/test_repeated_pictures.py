@@ -149,17 +149,19 @@ def test_volumes(own: bl.Queue) -> None:
                 assert np.array_equal(image.warp(matrix, shape), right)
 
 
-def test_new_pixels_are_seen(own: bl.Queue) -> None:
+@pytest.mark.parametrize("filtering", ["linear", "cubic"])
+def test_new_pixels_are_seen(own: bl.Queue, filtering: str) -> None:
     matrix = maps()[0]
     out = usm(own, np.zeros(PLANE, np.float32))
-    with bl.Image(pixels(), queue=own) as image:
+    with bl.Image(pixels(), filtering=filtering, queue=own) as image:
         for seed in range(6):
             image.update(pixels(seed=seed))
-            image.warp(matrix, PLANE, out=out)
-            host = image.warp(matrix, PLANE)
-            own.wait()
-            right = of_new_image(own, lambda new: new.warp(matrix, PLANE), pixels(seed=seed))
-            assert np.array_equal(host, right) and np.array_equal(out.numpy(), right)
+            right = of_new_image(own, lambda new: new.warp(matrix, PLANE), pixels(seed=seed), filtering=filtering)
+            for _ in range(TIMES):
+                image.warp(matrix, PLANE, out=out)
+                host = image.warp(matrix, PLANE)
+                own.wait()
+                assert np.array_equal(host, right) and np.array_equal(out.numpy(), right)
 
 
 def test_new_results_are_arrays_of_their_own(own: bl.Queue) -> None:

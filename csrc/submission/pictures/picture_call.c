@@ -415,8 +415,8 @@ static int draw(Drawing *drawing, bool waits)
     uint64_t stream;
     int result = is_placed(row, drawing->call) ? read_stream(drawing->call, &stream) : OTHERWISE;
     PyObject *ready = result == DONE ? PyObject_GetAttr(row->uploads, str_ready) : NULL;
-    if (result == DONE && ready == NULL)
-        result = FAILED;
+    if (result == DONE)
+        result = ready == NULL ? FAILED : ready == Py_None ? OTHERWISE : DONE;
     PyObject *depends_on = ready != NULL && PyTuple_CheckExact(ready) && PyTuple_Size(ready) == 0 ? NULL : ready;
     for (int i = 0; result == DONE && i < (int)PyTuple_Size(row->steps); i++) {
         PyObject *event = NULL;

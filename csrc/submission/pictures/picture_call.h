@@ -46,7 +46,7 @@ typedef struct {
     Entry entries[MATRIX];
     uint64_t alignment, vector_alignment; /* of the addresses for the device */
     uint64_t bytes, vector_bytes; /* bytes: of one layer of the result */
-    PyObject *uploads;          /* events that reads of the image wait for: its attribute `ready` */
+    PyObject *uploads;          /* its attribute `ready`: events that reads of the image wait for; None: Python makes what is read */
     PyObject *key, *record;     /* the image in the context's table */
     Stage staged_out, staged_vectors;
     bool busy;                  /* a command uses the staging memory */

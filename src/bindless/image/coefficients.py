@@ -33,25 +33,30 @@ class Coefficients:
 
     Attributes
     ----------
-    shared : bool
-        Whether others may write the image's pixels: then the coefficients are made for every use.
+    ready : After | None
+        What reads of the coefficients come after, where the queue does not order them; None where the coefficients are
+        to be made first.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._store: ImageStore | None = None
-        self._stale = True
         self._kept: dict[Any, UsmArray] = {}
-        self.shared = False
+        self._shared = False
+        self.ready: After | None = None
 
     def renew(self) -> None:
         """The image has new pixels."""
-        self._stale = True
+        self.ready = None
+
+    def share(self) -> None:
+        """Others may write the image's pixels: the coefficients are made for every use."""
+        self._shared, self.ready = True, None
 
     def close(self) -> None:
         """Frees the memory on the device."""
         with self._lock:
-            store, self._store, self._stale = self._store, None, True
+            store, self._store, self.ready = self._store, None, None
             self._kept.clear()
         if store is not None:
             store.close()
@@ -61,7 +66,7 @@ class Coefficients:
         margin = image._filter.spline_margin
         image._native.memory()  # raises
         with self._lock:
-            if self._store is None or self._stale or self.shared:
+            if self._store is None or self.ready is None:
                 self._make(image, margin)
             assert self._store is not None
             return self._store, margin
@@ -91,7 +96,8 @@ class Coefficients:
             self._store = ImageStore.filled(values, wide, device_descriptor(wide, False, queue.device), queue)
         else:
             self._store.fill(values, again=True)
-        self._stale = False
+        if not self._shared:
+            self.ready = self._store.ready
 
     def _array(self, queue: Queue, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> UsmArray:
         """Memory for what is computed on the way, kept once pixels change: who changes them does so again."""

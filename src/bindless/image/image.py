@@ -548,7 +548,7 @@ class Image(HandleOwner):
     def _lend(self) -> None:
         """Others may write the pixels from now on."""
         if self._coefficients is not None:
-            self._coefficients.shared = True
+            self._coefficients.share()
 
     # ------------------------------------------------------------------ lifetime
 

@@ -29,8 +29,10 @@ from .array_library import Library
 from .results import copies_result
 
 if TYPE_CHECKING:
+    from .coefficients import Coefficients
     from .device_image import ImageStore
     from .image import Image
+    from .uploading import Uploads
 
 __all__ = ["DISPLACE", "REMAP", "RESIZE", "SAMPLE", "WARP", "picture_calls", "remember", "remember_sample"]
 
@@ -96,15 +98,17 @@ def remember(
     dtype : np.dtype | None
         Of the result; default the image's.
     """
-    calls = image._pictures
-    if calls.declined:
-        _forget_uploads(image._native)
-    if calls.declined or image._coefficients is not None or copies_result(image._queue, out):
-        return
-    pair = image._sources.get((edges, vectors is None and not edges))
-    if pair is None or (vectors is not None and pair[1].unit is not None):
+    calls, pair = image._pictures, image._sources.get((edges, vectors is None and not edges))
+    if pair is None:
         return
     store, source = pair
+    uploads = image._coefficients or store._uploads
+    if calls.declined:
+        _forget_uploads(store, uploads)
+    if calls.declined or uploads.ready is None or copies_result(image._queue, out):
+        return
+    if vectors is not None and source.unit is not None:
+        return
     described, dims = image._described, len(image._size)
     layers, several = described.array_size, matrix is not None and np.ndim(matrix) == 3
     if several and layers == 1:
@@ -138,7 +142,7 @@ def remember(
         places = (steps, first.values, first.coords, first.packed, first.entries, first.alignment, 1)
         if example is not None and calls.add(
             method, frame, vectors, example, maker, library if out is None and on_host else None, rule, places,
-            nbytes, vector_bytes, store._uploads, key, record, staging,
+            nbytes, vector_bytes, uploads, key, record, staging,
         ):  # fmt: skip
             return
 
@@ -157,7 +161,7 @@ def remember_sample(image: Image, coords: object, out: object, picture: object, 
     desc, shape = store.descriptor, tuple(getattr(coords, "shape", ()))
     count = math.prod(shape[:-1])
     if calls.declined:
-        _forget_uploads(store)
+        _forget_uploads(store, store._uploads)
     if calls.declined or desc.type is not ImageType.standard or shape[-1:] != (dims,) or not count:
         return
     reader, dtype = store.reader(image._sampler), desc.value_dtype
@@ -194,9 +198,8 @@ def remember_sample(image: Image, coords: object, out: object, picture: object, 
     )  # fmt: skip
 
 
-def _forget_uploads(store: ImageStore) -> None:
+def _forget_uploads(store: ImageStore, uploads: Uploads | Coefficients) -> None:
     """Takes complete uploads from what pictures wait for: C code does not wait for events that Python submitted."""
-    uploads = store._uploads
     ready = uploads.ready
     if ready and all(event._poll() and event._error is None for event in ready):
         with store._lock:
