@@ -42,6 +42,23 @@ def test_a_new_image() -> None:
 Call = Callable[[], Any]
 
 
+# Images, the sizes in which they are smaller, and their types and options.
+SMALLER: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any, dict[str, Any]]] = {
+    "smaller": ((*PLANE, 4), (3, 5), np.uint8, {}),
+    "smaller RGB": ((*PLANE, 3), (3, 5), np.uint8, {}),
+    "smaller floats": (PLANE, (3, 5), np.float32, {"filtering": "cubic"}),
+    "much smaller": ((64, 64), (1, 1), np.float32, {}),  # one axis after the other
+    "smaller volume": (VOLUME, (3, 2, 3), np.float16, {"dimensions": 3}),
+    "smaller layers": ((LAYERS, *PLANE), (3, 5), np.uint8, {"layers": True}),
+    "smaller mipmap": (PLANE, (3, 5), np.uint8, {"mipmaps": True}),
+}
+
+
+def size_of(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the picture in a size."""
+    return (LAYERS, *size) if len(shape) > len(size) and shape[0] == LAYERS else (*size, *shape[len(size) :])
+
+
 def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
     """A call that makes a picture, in memory of the device or of the host."""
 
@@ -66,6 +83,9 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
             return partial(volume.resize, VOLUME, out=cube)
         moves = {"displacement": array(np.zeros((*VOLUME, 3), np.float32))} if kind == "moves" else {}
         return partial(volume.warp, rotation, VOLUME, **moves, out=cube)
+    if kind in SMALLER:
+        shape, size, dtype, options = SMALLER[kind]
+        return partial(image(shape, dtype, **options).resize, size, out=array(np.empty(size_of(shape, size), dtype)))
     if kind in ("layers", "matrices"):
         layers = image((LAYERS, *PLANE, 4), np.uint8, layers=True)
         several = np.stack([matrix] * LAYERS) if kind == "matrices" else matrix
@@ -90,9 +110,17 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
 KINDS = (
     "plane", "mipmap", "exact", "lists", "columns", "displacement", "volume", "moves", "layers", "matrices", "remap",
     "relative", "resize", "enlarged", "sample", "exact sample", "cubic", "cubic remap", "cubic resize", "cubic values",
+    *SMALLER,
 )  # fmt: skip
 
 
+@pytest.fixture
+def _with_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels compute the means of areas on processors, too, where the back end does not."""
+    monkeypatch.setattr(bl.Device, "is_gpu", lambda _: True)
+
+
+@pytest.mark.usefixtures("_with_kernels")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_in_usm(device: bl.Device, kind: str) -> None:
     with bl.Queue(device, in_order=True) as queue:
@@ -100,6 +128,7 @@ def test_a_picture_in_usm(device: bl.Device, kind: str) -> None:
         queue.wait()
 
 
+@pytest.mark.usefixtures("_with_kernels")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_in_memory_of_the_host(device: bl.Device, kind: str) -> None:
     """But for the wait: where C code has asked the driver often enough, Python goes on to ask."""

@@ -11,6 +11,8 @@ import pytest
 
 import bindless as bl
 from bindless.image import repetition
+from tests.oracle.area_means import area_means
+from tests.oracle.pictures import random_pixels
 from tests.support.error_checks import raises
 from tests.support.pixels import usm
 
@@ -162,6 +164,34 @@ def test_new_pixels_are_seen(own: bl.Queue, filtering: str) -> None:
                 host = image.warp(matrix, PLANE)
                 own.wait()
                 assert np.array_equal(host, right) and np.array_equal(out.numpy(), right)
+
+
+@pytest.mark.parametrize("by_kernels", [False, True])
+def test_smaller_pictures(own: bl.Queue, monkeypatch: pytest.MonkeyPatch, by_kernels: bool) -> None:
+    """Of new pixels each time, with kernels on processors, too: in one size after the other, and back."""
+    if by_kernels:
+        monkeypatch.setattr(bl.Device, "is_gpu", lambda _: True)
+    for dtype, shape, options in (
+        ("uint8", (40, 50, 3), {}),
+        ("float32", (40, 50), {"filtering": "cubic"}),
+        ("int16", (2, 40, 50), {"layers": True}),
+        ("float16", (10, 40, 50), {"dimensions": 3}),
+    ):
+        space = shape[bool(options.get("layers")) : None if shape[-1] > 4 else -1]
+        sizes = [tuple(-(-n // part) for n in space) for part in (2, 7, 50)]
+        with bl.Image(random_pixels(dtype, shape), queue=own, **options) as image:
+            for seed in range(TIMES):
+                array = random_pixels(dtype, shape, seed)
+                image.update(array)
+                for size in sizes * TIMES:
+                    whole = (*shape[: len(shape) - len(space) - (shape[-1] <= 4)], *size)
+                    channels = array if shape[-1] <= 4 else array[..., None]
+                    right = area_means(channels, whole, normalized=True).reshape(image.resize(size).shape)
+                    out = usm(own, np.zeros(right.shape, dtype))
+                    assert image.resize(size, out=out) is out
+                    np.testing.assert_array_equal(image.resize(size), right)
+                    own.wait()
+                    np.testing.assert_array_equal(out.numpy(), right)
 
 
 def test_new_results_are_arrays_of_their_own(own: bl.Queue) -> None:

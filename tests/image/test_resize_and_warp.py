@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import bindless as bl
-from bindless.image.area_reduction import reduce_on_device
+from bindless.sampling.area import area_launches, run_launches
 from bindless.sycl.kernel.builtin import builtin_kernel
 from tests.oracle.area_means import area_means
 from tests.oracle.samples import sample_pixels
@@ -209,7 +209,8 @@ def test_the_kernels_of_other_devices_give_the_same_means(queue: bl.Queue, dtype
         source = bl.usm_empty(pixels.shape, pixels.dtype, queue)
         means = bl.usm_empty((*size[::-1], 3), pixels.dtype, queue)
         copied = queue.memcpy(source, pixels)
-        reduce_on_device(queue, kernel, source, means, extent, size, described, copied).wait()
+        launches = area_launches(queue, source, extent, size, described)
+        run_launches(queue, kernel, launches, means, copied).wait()
         expected = area_means(pixels[..., :3], size[::-1], normalized=True)
         np.testing.assert_array_equal(means.numpy(queue), expected)
 

@@ -28,6 +28,11 @@ typedef struct bindless_resample {
     blr_resampling_t picture;
     bindless_ends_t *ends;
 } bindless_resample_t;
+typedef struct bindless_area_mean {
+    blr_queue_t queue;
+    blr_area_mean_t mean;
+    bindless_ends_t *ends;
+} bindless_area_mean_t;
 typedef struct bindless_semaphore {
     blr_queue_t queue;
     blr_external_semaphore_t semaphore;
@@ -39,6 +44,7 @@ static int bindless_semaphore_again(const bindless_semaphore_t *command);
 static int bindless_copy_again(const bindless_image_copy_t *copy);
 static int bindless_image_call_again(const bindless_image_call_t *call);
 static int bindless_resample_again(const bindless_resample_t *call);
+static int bindless_area_mean_again(const bindless_area_mean_t *call);
 static int bindless_launch_again(const bindless_launch_t *launch);
 
 /* Returns 0 for a command that is complete without a failure, INT32_MIN while it is incomplete, else an error for a

@@ -9,4 +9,10 @@ static int bindless_resample_again(const bindless_resample_t *call)
     return (int)blrEnqueueResample(call->queue, &call->picture, (uint32_t)ends->count, ends->waits, &ends->event);
 }
 
+static int bindless_area_mean_again(const bindless_area_mean_t *call)
+{
+    bindless_ends_t *ends = call->ends;
+    return (int)blrEnqueueAreaMean(call->queue, &call->mean, (uint32_t)ends->count, ends->waits, &ends->event);
+}
+
 #endif

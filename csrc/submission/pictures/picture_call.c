@@ -79,16 +79,21 @@ static bool set_program(Picture *self, PyObject *program)
 {
     PyObject *steps, *entries;
     unsigned long long alignment, vector_alignment;
-    if (!PyArg_ParseTuple(program, "O!iiiO!KK:program", &PyTuple_Type, &steps, &self->values, &self->coords, &self->packed,
-                          &PyTuple_Type, &entries, &alignment, &vector_alignment))
+    if (!PyArg_ParseTuple(program, "O!iiiO!KKi:program", &PyTuple_Type, &steps, &self->values, &self->coords, &self->packed,
+                          &PyTuple_Type, &entries, &alignment, &vector_alignment, &self->first))
         return false;
+    self->pictures = (int)PyTuple_Size(steps) - self->first;
     self->alignment = alignment;
     self->vector_alignment = vector_alignment;
     self->entry_count = (int)PyTuple_Size(entries);
-    bool right = PyTuple_Size(steps) > 0 && self->entry_count <= MATRIX && alignment > 0 && vector_alignment > 0;
+    bool right = self->first >= 0 && self->pictures > 0 && self->entry_count <= MATRIX && alignment > 0 && vector_alignment > 0;
     for (Py_ssize_t i = 0; right && i < PyTuple_Size(steps); i++) {
         PyObject *step = PyTuple_GetItem(steps, i);
         const int count = is_step(step) ? ((Prepared *)PyTuple_GetItem(step, 0))->count : 0;
+        if (i < self->first) {
+            right = is_step(step);
+            continue;
+        }
         right = self->values < count && self->coords < count && self->packed < count;
         for (int j = 0; right && j < self->entry_count; j++) {
             Entry *entry = &self->entries[j];
@@ -344,13 +349,16 @@ static bool put_arguments(const Picture *row, const PictureCall *call, int index
         values->values[i] = PyTuple_GetItem(arguments, i);
         values->addresses[i] = 0;
     }
+    if (index < row->first)
+        return true;
+    const int picture = index - row->first;
     const Place out = place_of(&row->staged_out, &call->out), vectors = place_of(&row->staged_vectors, &call->vectors);
-    return put_address(command, values, row->values, out.object, out.address + (uint64_t)index * row->bytes) &&
+    return put_address(command, values, row->values, out.object, out.address + (uint64_t)picture * row->bytes) &&
            (row->vectors.kind == NO_ARGUMENT || put_address(command, values, row->coords, vectors.object, vectors.address)) &&
-           put_map(row, row->maps == 0 ? row->map : call->maps[row->maps == 1 ? 0 : index], values);
+           put_map(row, row->maps == 0 ? row->map : call->maps[row->maps == 1 ? 0 : picture], values);
 }
 
-/* Submits the command of one layer. */
+/* Submits a command. */
 static int submit_step(Drawing *drawing, int index, PyObject *depends_on, uint64_t stream, PyObject **event)
 {
     const Picture *row = drawing->row;
@@ -385,8 +393,8 @@ static int submit_step(Drawing *drawing, int index, PyObject *depends_on, uint64
 static bool is_placed(const Picture *row, const PictureCall *call)
 {
     const Place out = place_of(&row->staged_out, &call->out), vectors = place_of(&row->staged_vectors, &call->vectors);
-    const uint64_t end = out.address + row->bytes * (uint64_t)PyTuple_Size(row->steps);
-    if (out.address % row->alignment != 0 || (PyTuple_Size(row->steps) > 1 && row->bytes % row->alignment != 0))
+    const uint64_t end = out.address + row->bytes * (uint64_t)row->pictures;
+    if (out.address % row->alignment != 0 || (row->pictures > 1 && row->bytes % row->alignment != 0))
         return false;
     if (row->vectors.kind == NO_ARGUMENT)
         return true;
@@ -408,7 +416,7 @@ static int read_stream(const PictureCall *call, uint64_t *stream)
     return DONE;
 }
 
-/* Submits all layers; `waits`: and waits for them. */
+/* Submits all commands; `waits`: and waits for the layers. */
 static int draw(Drawing *drawing, bool waits)
 {
     Picture *row = drawing->row;
@@ -421,7 +429,7 @@ static int draw(Drawing *drawing, bool waits)
     for (int i = 0; result == DONE && i < (int)PyTuple_Size(row->steps); i++) {
         PyObject *event = NULL;
         result = submit_step(drawing, i, depends_on, stream, &event);
-        if (result == DONE && waits)
+        if (result == DONE && waits && i >= row->first)
             result = wait_for(drawing->calls->report, event);
         Py_XDECREF(event);
     }
@@ -440,7 +448,7 @@ static int end_drawing(Drawing *drawing, int result)
         result = require_live(commands); /* exit may have freed the memory */
     if (result == DONE)
         memcpy((void *)(uintptr_t)drawing->call->out.address, row->staged_out.host,
-               (size_t)row->bytes * (size_t)PyTuple_Size(row->steps));
+               (size_t)row->bytes * (size_t)row->pictures);
     if (result == FAILED)
         drop_row(&row->base);
     else

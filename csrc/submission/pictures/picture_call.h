@@ -27,7 +27,7 @@ typedef struct {
     void *host;
 } Stage;
 
-/* A prepared picture: its commands, one for each layer, and what each call writes into them. */
+/* A prepared picture: its commands, and what each call writes into those of the layers. */
 typedef struct {
     Row base;
     long method;
@@ -40,6 +40,7 @@ typedef struct {
     double map[MATRIX];
     bool affine;
     PyObject *steps;            /* a tuple of commands: (Prepared, its arguments, objects that the command keeps) */
+    int first, pictures;        /* the commands before `first` make what the others read, each of which makes a layer */
     int values, coords;         /* the arguments that are addresses; coords: -1 without vectors */
     int packed;                 /* the argument that is the bytes of all entries; or -1: each entry is an argument */
     int entry_count;

@@ -43,6 +43,7 @@ from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
+from ..sampling.area import AreaSource
 from ..sampling.packing import After
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HeldHandle, HeldSampledHandle, HeldUnsampledHandle
@@ -134,6 +135,7 @@ class ImageStore:
         self.descriptor = descriptor
         self._memory: ImageMem | None = memory
         self._uploads = Uploads(memory, descriptor, queue)
+        self.areas: AreaSource | None = None  # of smaller pictures
         self.pictures: dict[Any, UsmArray] = {}  # memory of the device for pictures on their way to pinned memory
 
     @classmethod
@@ -207,6 +209,7 @@ class ImageStore:
             memory.close()
             self._uploads.close()
             self.pictures.clear()
+            self.areas = None
 
     def _end_handles(self) -> None:
         """Destroys them; the lock is held."""

@@ -164,9 +164,9 @@ class LayerGroup(GroupStore):
 
     # ------------------------------------------------------------------ whole pictures
 
-    def resize(self, image: Image, frame: Frame, out: Any) -> Any:
-        shape = frame.sizes[::-1]
-        return self._pictures(image, frame, out, lambda part, target, layers: part.resize(shape, out=target))
+    def resize(self, image: Image, frame: Frame, shape: object, out: Any) -> Any:
+        sizes = frame.sizes[::-1]
+        return self._pictures(image, frame, out, lambda part, target, layers: part.resize(sizes, out=target))
 
     def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
         matrices = np.asarray(matrix) if np.ndim(matrix) == 3 else None

@@ -22,6 +22,8 @@ from ..model.dlpack import DLDeviceType
 from ..model.enums import ImageType, Precision, UsmKind
 from ..model.filter import CoordinateMap
 from ..model.image_call import ImageCall
+from ..model.image_handles import SampledImageHandle
+from ..sampling.area import AreaPlan
 from ..sampling.plan import Plan, Program
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -31,10 +33,21 @@ from .results import copies_result
 if TYPE_CHECKING:
     from .coefficients import Coefficients
     from .device_image import ImageStore
+    from .drawing import Frame
     from .image import Image
     from .uploading import Uploads
 
-__all__ = ["DISPLACE", "REMAP", "RESIZE", "SAMPLE", "WARP", "picture_calls", "remember", "remember_sample"]
+__all__ = [
+    "DISPLACE",
+    "REMAP",
+    "RESIZE",
+    "SAMPLE",
+    "WARP",
+    "picture_calls",
+    "remember",
+    "remember_means",
+    "remember_sample",
+]
 
 _SOMEWHERE = 1 << 12  # in place of addresses
 _IDENTITY = CoordinateMap.pictures().matrix
@@ -124,27 +137,78 @@ def remember(
     is_affine = maps[0].matrix[12:] == _AFFINE
     if any((map_.matrix[12:] == _AFFINE) is not is_affine for map_ in maps):
         return
-    key = source.handle._raw_handle << 1 | 1
-    record = image._queue.context._handles.get(key)
+    number = 0 if matrix is None else layers if several else 1
+    rule = (number, dims, source.unit, source.margin, () if number else maps[0].matrix, is_affine)
     for is_aligned in (True, False):
         programs = _programs(image, source.plans, sizes, values, kind, maps[0], is_aligned=is_aligned)
-        if not programs or record is None:
-            continue
-        first, staging = programs[0], None
-        if on_host and first.stages:
-            staging = _staging(image._queue, nbytes * layers, vector_bytes)
-            if staging is None:
-                return
-        maker, example = (None, out) if out is not None else _maker(image, shape, values, picture, vectors, on_host)
-        number = 0 if matrix is None else layers if several else 1
-        rule = (number, dims, source.unit, source.margin, () if number else maps[0].matrix, is_affine)
-        steps = tuple([(program.command, program.arguments, program.keep) for program in programs])
-        places = (steps, first.values, first.coords, first.packed, first.entries, first.alignment, 1)
-        if example is not None and calls.add(
-            method, frame, vectors, example, maker, library if out is None and on_host else None, rule, places,
-            nbytes, vector_bytes, uploads, key, record, staging,
+        if programs and _add(
+            image, method, programs, rule, nbytes, frame, shape, values, out, picture, library, uploads,
+            source.handle, vectors, vector_bytes,
         ):  # fmt: skip
             return
+
+
+def remember_means(image: Image, plan: AreaPlan, frame: Frame, shape: object, out: object, picture: object) -> None:
+    """Adds a smaller picture that a plan has computed, if C code can repeat it.
+
+    Parameters
+    ----------
+    shape : object
+        As the caller gave it.
+    out, picture
+        As of ``remember``.
+    """
+    calls, store, uploads = image._pictures, image._native, image._native._uploads
+    if calls.declined:
+        _forget_uploads(store, uploads)
+    programs = [] if calls.declined or copies_result(image._queue, out) else plan.programs()
+    if programs:
+        nbytes = math.prod(frame.shape) * image._dtype.itemsize
+        rule = (0, len(frame.sizes), None, (), _IDENTITY, True)
+        handle = store.reader(image._sampler).handle
+        _add(
+            image, RESIZE, programs, rule, nbytes, shape, frame.shape, image._dtype, out, picture, image._library,
+            uploads, handle,
+        )  # fmt: skip
+
+
+def _add(
+    image: Image,
+    method: int,
+    programs: list[Program],
+    rule: tuple[Any, ...],
+    nbytes: int,
+    frame: object,
+    shape: tuple[int, ...],
+    dtype: DType,
+    out: object,
+    picture: object,
+    library: Library | None,
+    uploads: Uploads | Coefficients,
+    handle: SampledImageHandle,
+    vectors: object = None,
+    vector_bytes: int = 0,
+) -> bool:
+    """Adds commands that make a picture; whether nothing else is to be tried.
+
+    Those without an array of values come first, and make what the others read; each of the others writes ``nbytes``.
+    """
+    key, on_host = handle._raw_handle << 1 | 1, _is_on_host(picture)
+    record, last, staging = image._queue.context._handles.get(key), programs[-1], None
+    first = sum(program.values < 0 for program in programs)
+    if record is None:
+        return True
+    if on_host and last.stages:
+        staging = _staging(image._queue, nbytes * (len(programs) - first), vector_bytes)
+        if staging is None:
+            return True
+    maker, example = (None, out) if out is not None else _maker(image, shape, dtype, picture, vectors, on_host)
+    steps = tuple([(program.command, program.arguments, program.keep) for program in programs])
+    places = (steps, last.values, last.coords, last.packed, last.entries, last.alignment, 1, first)
+    return example is None or image._pictures.add(
+        method, frame, vectors, example, maker, library if out is None and on_host else None, rule, places, nbytes,
+        vector_bytes, uploads, key, record, staging,
+    )  # fmt: skip
 
 
 def remember_sample(image: Image, coords: object, out: object, picture: object, library: Library | None) -> None:
@@ -193,7 +257,7 @@ def remember_sample(image: Image, coords: object, out: object, picture: object, 
     steps = ((prepared, (None, None), (keep, record.memory)),)
     calls.add(
         SAMPLE, None, coords, example, maker, library if out is None and on_host else None,
-        (0, dims, None, (), _IDENTITY, True), (steps, 1, 0, -1, (), ALIGNMENT, ALIGNMENT), nbytes, vector_bytes,
+        (0, dims, None, (), _IDENTITY, True), (steps, 1, 0, -1, (), ALIGNMENT, ALIGNMENT, 0), nbytes, vector_bytes,
         store._uploads, key, record, staging,
     )  # fmt: skip
 

@@ -10,12 +10,13 @@ import numpy as np
 from ..bindless_images.result_arrays import empty_result
 from ..model.arrays import Array
 from ..model.filter import Filter
+from ..sampling.area import AreaPlan
 from ..sampling.codes import to_storage
 from ..sycl.usm import UsmArray
 from .area_reduction import fill_means
 from .drawing import Frame, draw, frame_of
 from .options import ImageOptions
-from .repetition import RESIZE, remember
+from .repetition import RESIZE, remember, remember_means
 from .results import Result
 
 if TYPE_CHECKING:
@@ -60,33 +61,37 @@ def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
     if picture is not None:
         return picture
     frame = frame_of(image, shape, "resize")
-    picture = image._store.resize(image, frame, out)
+    return image._store.resize(image, frame, shape, out)
+
+
+def resize_native(image: Image, frame: Frame, shape: object, out: Any) -> Any:
+    """``resize`` of one native image; ``shape`` as the caller gave it."""
     if frame.keeps_values:
+        picture = draw(
+            image, frame.steps, frame.sizes, frame.shape, out, image._library, on_device=image._leads_on_device,
+            edges=True,
+        )  # fmt: skip
         remember(
             image, RESIZE, frame.sizes, frame.shape, out, picture, frame=shape, fixed=frame.steps,
             library=image._library, edges=True,
         )  # fmt: skip
+        return picture
+    result = Result(image._queue, out, frame.shape, image.dtype)
+    if frame.reduced != frame.sizes:
+        return _mixed(image, frame, result)
+    picture, plan = _means(image, frame, result)
+    if plan is not None:
+        remember_means(image, plan, frame, shape, out, picture)
     return picture
 
 
-def resize_native(image: Image, frame: Frame, out: Any) -> Any:
-    """``resize`` of one native image."""
-    if frame.keeps_values:
-        return draw(
-            image, frame.steps, frame.sizes, frame.shape, out, image._library, on_device=image._leads_on_device,
-            edges=True,
-        )  # fmt: skip
-    result = Result(image._queue, out, frame.shape, image.dtype)
-    return (_means if frame.reduced == frame.sizes else _mixed)(image, frame, result)
-
-
-def _means(image: Image, frame: Frame, result: Result) -> Any:
-    """The image in a smaller size, as the result that the caller gets."""
+def _means(image: Image, frame: Frame, result: Result) -> tuple[Any, AreaPlan | None]:
+    """The image in a smaller size, as the result that the caller gets, and its plan."""
     on_device = result.on_device or (result.array is None and image._leads_on_device)
     values = result.in_usm() if on_device else result.on_host()
     pixels = values.reshape((*image._layer_axis, *frame.sizes[::-1], image.num_channels))
-    after = fill_means(image._queue, image._native, image._described, frame.sizes, pixels)
-    return result.given(values, after, image._library)
+    after, plan = fill_means(image._queue, image._native, image._described, frame.sizes, pixels)
+    return result.given(values, after, image._library), plan
 
 
 def _mixed(image: Image, frame: Frame, result: Result) -> Any:

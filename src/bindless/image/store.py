@@ -74,7 +74,7 @@ class Store(Protocol):
     def fetch(self, image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
         """See ``Image.fetch``."""
 
-    def resize(self, image: Image, frame: Frame, out: Any) -> Any:
+    def resize(self, image: Image, frame: Frame, shape: object, out: Any) -> Any:
         """See ``Image.resize``."""
 
     def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:

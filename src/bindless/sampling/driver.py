@@ -12,8 +12,9 @@ import numpy as np
 
 from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.prepared_call import report_error
-from ..core._submission import Openable, Prepared
+from ..core._submission import Prepared
 from ..model.resampling import Strategy
+from ..sycl.copy.prepared_copy import command_of
 from .plan import Plan, Program
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DriverPlan"]
 
-_OPEN = Openable()  # a picture has no kernel bundle
-_OPEN._open = True
 _ROWS = {Strategy.projection: Struct("9d"), Strategy.resampling: Struct("16d")}
 _PLANE = itemgetter(0, 1, 3, 4, 5, 7, 12, 13, 15)  # entries of the rows of x, y and the divisor, without z
 _ROWS_PLACE = 2  # after the addresses of values and vectors
@@ -61,16 +60,8 @@ class DriverPlan(Plan):
         if command is None:
             return None
         kinds: tuple[str, ...] = "number", "number" if self._has_vectors else "same", "given", "given"
-        slots = tuple(
-            [
-                (kind, place or 0, size, True, False, None)
-                for kind, place, size in zip(kinds, command.places, command.sizes[: 3 + len(self._place)])
-            ]
-        )
-        return Prepared(
-            command, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (command, command.keep),
-            command.submit, command.descriptions, slots,
-        )  # fmt: skip
+        places = zip(kinds, command.places, command.sizes[: 3 + len(self._place)])
+        return command_of(command, [(kind, place or 0, size, True, False, None) for kind, place, size in places])
 
     def move(self, first: tuple[int, int, int], window: Window) -> None:
         """See ``Plan.move``."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ...model.area_mean import AreaMean
 from .native_objects import NativeEvent, NativeQueue
+from .prepared_command import PreparedCommand
 
 __all__ = ["AreaMeansProtocol"]
 
@@ -16,6 +17,12 @@ class AreaMeansProtocol(Protocol):
 
     def area_mean(self, queue: NativeQueue, mean: AreaMean, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Submit the means of an image."""
+
+    def prepare_area_mean(self, queue: NativeQueue, mean: AreaMean) -> PreparedCommand | None:
+        """Prepare the means of an image for repetition, or None where Python has work to do each time.
+
+        ``places`` is that of the address of the means.
+        """
 
     def fill_levels(
         self, queue: NativeQueue, mipmap: int, pixels: int, waits: Sequence[NativeEvent] = ()

@@ -5,36 +5,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...drivers import reference as driver
 from ...drivers.common.cffi_types import CData
 from ...model.area_mean import AreaMean
 from ...model.channels import CHANNELS, ELEMENTS
-from .objects import Event, Queue
+from ..contract.prepared_command import PreparedCommand
+from .objects import Event, Queue, address_of
+from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
     from .driver_access import DriverAccess
 
-__all__ = ["area_mean", "fill_levels"]
+__all__ = ["area_mean", "fill_levels", "prepare_area_mean"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_AREA_MEAN = address_of(ffi.addressof(lib, "bindless_area_mean_again"))
 
 
-def _struct(backend: DriverAccess, mean: AreaMean) -> CData:
-    """A ``blr_area_mean_t *``."""
-    native = backend._ffi.new("blr_area_mean_t *")
+def _area_mean(backend: DriverAccess, queue: Queue, mean: AreaMean) -> CData:
+    """A ``bindless_area_mean_t *``."""
+    command = ffi.new("bindless_area_mean_t *")
+    command.queue, command.ends, native = queue.handle, queue.ends, command.mean
     native.source.image = backend._image(mean.source)
     native.destination.pointer = backend._pointer(mean.means)
     native.extent, native.size = mean.extent, mean.size
     native.channel_type = CHANNELS[mean.channel_type].index
     native.source_channels, native.destination_channels = mean.source_channels, mean.channels
     native.destination_type = ELEMENTS[mean.dtype]
-    return native
+    return command
 
 
 def area_mean(backend: DriverAccess, queue: Queue, mean: AreaMean, waits: Sequence[Event] = ()) -> Event:
     """Submit the means of an image."""
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
-    result = backend._lib.blrEnqueueAreaMean(queue.handle, _struct(backend, mean), count, events, event)
-    backend._check(result, "blrEnqueueAreaMean")
+    means = ffi.addressof(_area_mean(backend, queue, mean), "mean")
+    backend._check(backend._lib.blrEnqueueAreaMean(queue.handle, means, count, events, event), "blrEnqueueAreaMean")
     return Event(event[0], queue.profiling)
+
+
+def prepare_area_mean(backend: DriverAccess, queue: Queue, mean: AreaMean) -> PreparedCommand | None:
+    """Prepare the means of an image for repetition; see the contract. None if events have timestamps."""
+    if queue.profiling:
+        return None
+    command = _area_mean(backend, queue, mean)
+    place = address_of(ffi.addressof(command, "mean", "destination", "pointer"))
+    return prepared_command(queue, _AREA_MEAN, "blrEnqueueAreaMean", command, None, (place,), (8,))
 
 
 def fill_levels(backend: DriverAccess, queue: Queue, mipmap: int, pixels: int, waits: Sequence[Event] = ()) -> Event:

@@ -369,6 +369,7 @@ class ReferenceBackend(DriverAccess, AbsentStreams, OptionalGroups):
             self._check(result, "blrImageHandleDestroy")
 
     area_mean = _area_means.area_mean
+    prepare_area_mean = _area_means.prepare_area_mean
     fill_levels = _area_means.fill_levels
     resample = _resampling.resample
     prepare_resampling = _resampling.prepare_resampling

@@ -6,7 +6,7 @@ any such image, and for the same memory, other images and keywords.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
 
 if TYPE_CHECKING:
+    from ...backends.contract.prepared_command import PreparedCommand
     from ..device.queue_base import QueueBase
 
-__all__ = ["is_copied_again", "submit_prepared"]
+__all__ = ["command_of", "copy_command", "is_copied_again", "submit_prepared"]
 
 _PLAIN = frozenset("biuf")  # kinds of elements whose type numpy's protocols tell in full
 _MOST_AXES = 4
@@ -39,6 +40,23 @@ def is_copied_again(value: object) -> bool:
     if isinstance(value, (UsmPointer, int)):
         return False
     return type(value) is UsmArray or stream_of_foreign(value) is not None
+
+
+def command_of(command: PreparedCommand, slots: Sequence[tuple[Any, ...]] = ()) -> Prepared:
+    """A command of a driver, which is no launch of a kernel, as C code submits it."""
+    return Prepared(
+        command, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (command, command.keep),
+        command.submit, command.descriptions, tuple(slots),
+    )  # fmt: skip
+
+
+def copy_command(queue: QueueBase, region: CopyRegion) -> Prepared | None:
+    """A copy within the device between the same memory each time; None where Python has to submit it."""
+    stream = queue._stream
+    with stream.lock:
+        native = None if stream.closed else stream.native
+        prepared = None if native is None else stream.backend.prepare_copy(native, region)
+    return None if prepared is None else command_of(prepared.command)
 
 
 def submit_prepared(
@@ -76,11 +94,7 @@ def submit_prepared(
         prepared = stream.backend.prepare_copy(native, region)
     if prepared is None:
         return None
-    command = prepared.command
-    launch = Prepared(
-        prepared, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (prepared, command.keep),
-        command.submit, command.descriptions, (),
-    )  # fmt: skip
+    launch = command_of(prepared.command)
     # A row is for one array of USM, whose address is not read.
     from_, to = (() if type(value) is UsmArray else place for value, place in zip((src, dst), prepared.places))
     sides, names, values = (from_, to, *prepared.offsets), tuple(keywords), tuple(keywords.values())
