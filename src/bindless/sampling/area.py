@@ -97,7 +97,7 @@ class AreaSource:
         return self._copy
 
     @property
-    def level(self) -> tuple[Any, dict[str, ImageDescriptor]]:
+    def level(self) -> tuple[Any, dict[str, Any]]:
         """The memory that ``ext_oneapi_copy`` reads, and its keywords."""
         if self.is_mipmap:
             return self.memory.get_mip_level_mem_handle(0), {"src_desc": self.stored}
@@ -214,10 +214,12 @@ class _KernelPlan(AreaPlan):
         regions, keep = plan_copy(queue, memory, self._pixels, **keywords)
         copy = copy_command(queue, regions[0]) if len(regions) == 1 else None
         commands = [queue._stream.find(self._kernel, space, len(rest)) for space, rest in self._launches]
-        if copy is None or None in commands:
+        if copy is None:
             return []
         programs = [Program(copy, (), (*keep, self._pixels), -1, -1, -1, (), 1, True)]
         for command, (_, arguments) in zip(commands, self._launches):
+            if command is None:
+                return []
             target = _TARGET if arguments[_TARGET] is None else -1
             alignment = self._source.described.dtype.itemsize
             programs.append(Program(command, tuple(arguments), (), target, -1, -1, (), alignment, True))
