@@ -26,7 +26,16 @@ _IMAGE_MEMORY, _IMAGE_HANDLE = Rank.IMAGE_MEMORY, Rank.IMAGE_HANDLE
 NOTHING = object()
 """``passed`` of memory of which no image was made."""
 
-__all__ = ["BorrowedMemory", "HandleRecord", "KnownMemory", "ListedMemory", "MemoryRecord", "free_owned", "handle_key"]
+__all__ = [
+    "BorrowedMemory",
+    "HandleRecord",
+    "KnownMemory",
+    "LevelRecord",
+    "ListedMemory",
+    "MemoryRecord",
+    "free_owned",
+    "handle_key",
+]
 
 
 class MemoryRecord(Resource):
@@ -137,6 +146,15 @@ class BorrowedMemory:
 
     def end(self, *_: object) -> None:
         """Of a table that lets go of it: it was not the table's."""
+
+
+class LevelRecord:
+    """One level of a mipmap, which keeps the whole; attributes as of ``MemoryRecord``."""
+
+    __slots__ = ("__weakref__", "_memory", "descriptor", "device", "number")
+
+    def __init__(self, descriptor: ImageDescriptor, number: int, memory: MemoryRecord) -> None:
+        self.descriptor, self.device, self.number, self._memory = descriptor, memory.device, number, memory
 
 
 KnownMemory = Union[MemoryRecord, ListedMemory, BorrowedMemory]

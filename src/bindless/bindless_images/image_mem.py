@@ -20,7 +20,7 @@ from ..model.ranges import Range
 from ..submission.active_streams import active, sweep, wait_for_all
 from ..sycl.device.device_context import Where, resolve
 from ..sycl.device.image_owner import ImageOwner
-from .context_tables import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
+from .context_tables import BorrowedMemory, KnownMemory, LevelRecord, ListedMemory, MemoryRecord, free_owned
 from .device_limits import require_format, require_image_type, require_limits, require_type
 
 if TYPE_CHECKING:
@@ -484,6 +484,14 @@ class ImageMem(ImageOwner):
         if memory is None or context is None:
             memory, context = self._own()
         return self._value, memory.descriptor, context, memory.device, memory
+
+    def _of_level(self, level: int) -> ImageMem:
+        """One level of a mipmap, for copies, which keeps the memory. It is not to be closed."""
+        handle, (memory, context) = self.get_mip_level_mem_handle(level), self._own()
+        part, desc = ImageMem(), memory.descriptor.get_mip_level_desc(level)
+        part._value, part._context = handle.raw_handle, context
+        part._resource = LevelRecord(desc, part._value, memory)  # type: ignore[assignment]
+        return part
 
     # ------------------------------------------------------------------ BI's members
 

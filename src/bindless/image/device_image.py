@@ -206,8 +206,8 @@ class ImageStore:
             if self._readers or self._unsampled:
                 self._end_handles()
         if memory is not None:
-            memory.close()
             self._uploads.close()
+            memory.close()
             self.pictures.clear()
             self.areas = None
 

@@ -7,47 +7,43 @@ built-in kernel makes two levels at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from ..backends.contract.area_means import AreaMeansProtocol
 from ..bindless_images import ImageMem
 from ..kernels import choose
+from ..kernels.launch_range import GROUP
 from ..kernels.words import image_word
 from ..model.errors import FeatureNotSupportedError
 from ..model.image_descriptor import ImageDescriptor
+from ..model.ranges import NdRange
+from ..sampling.packing import After
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HeldHandle
-from ..sycl.kernel.builtin import builtin_kernel, launch
-from ..sycl.kernel.kernel import Kernel
+from ..sycl.kernel.builtin import builtin_kernel, launch_range
 from ..sycl.queue.queue import Queue
 from .array_library import AnyArray
 
-__all__ = ["fill_levels"]
+__all__ = ["LevelLaunches", "fill_levels"]
 
 
 def fill_levels(
-    memory: ImageMem,
-    desc: ImageDescriptor,
-    pixels: AnyArray,
-    queue: Queue,
-    handle_of: Callable[[int], HeldHandle],
-    after: Iterable[Event] = (),
+    memory: ImageMem, means: AreaMeansProtocol, pixels: AnyArray, queue: Queue, after: Iterable[Event] = ()
 ) -> Event:
-    """Fills all levels of a mipmap from the pixels of level 0.
+    """Fills all levels of a mipmap from the pixels of level 0, by a back end that computes means.
 
     Parameters
     ----------
     memory : ImageMem
         Of the mipmap.
-    desc : ImageDescriptor
-        Its descriptor.
+    means : AreaMeansProtocol
+        Of the queue's back end.
     pixels : AnyArray
-        C-contiguous, of the shape and dtype of the descriptor; on the host or the device.
+        C-contiguous, of the shape and dtype of the first level; on the host or the device.
     queue : Queue
         Does the work.
-    handle_of : Callable[[int], HeldHandle]
-        Gives the handle of a level, which keeps the image until the work is complete.
     after : Iterable[Event], default ()
         What it comes after.
 
@@ -56,29 +52,55 @@ def fill_levels(
     Event
         Of the last level. Pixels on the host stay unchanged until then.
     """
-    means = queue._backend.area_means
-    if means is not None:
-        mipmap, _, _, _, keep = memory._image_memory()
-        native = queue._native
-        address = pixels.ctypes.data if isinstance(pixels, np.ndarray) else pixels.address
-        return queue._stream.submit(
-            lambda waits: means.fill_levels(native, mipmap, address, waits), tuple(after), (keep, pixels)
-        )
-    first = desc.get_mip_level_desc(0)
-    filled = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first, depends_on=after)
-    name = choose.mipmap_levels(desc.dimensions, queue.context._library.target)
-    if name is None:
-        raise FeatureNotSupportedError(f"{queue.device.name} has mipmaps, but no kernel that makes their levels")
-    return _halve_on_device(desc, builtin_kernel(queue, name), queue, handle_of, filled)
+    mipmap, _, _, _, keep = memory._image_memory()
+    native = queue._native
+    address = pixels.ctypes.data if isinstance(pixels, np.ndarray) else pixels.address
+    return queue._stream.submit(
+        lambda waits: means.fill_levels(native, mipmap, address, waits), tuple(after), (keep, pixels)
+    )
 
 
-def _halve_on_device(
-    desc: ImageDescriptor,
-    kernel: Kernel,
-    queue: Queue,
-    handle_of: Callable[[int], HeldHandle],
-    ready: Event,
-) -> Event:
+class LevelLaunches:
+    """The launches that make the levels of a mipmap from its first one.
+
+    Parameters
+    ----------
+    desc : ImageDescriptor
+        Of the mipmap.
+    queue : Queue
+        Does the work.
+    handle_of : Callable[[int], HeldHandle]
+        Gives the handle of a level, which keeps the image.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        The device has no kernel for levels.
+    """
+
+    def __init__(self, desc: ImageDescriptor, queue: Queue, handle_of: Callable[[int], HeldHandle]) -> None:
+        name = choose.mipmap_levels(desc.dimensions, queue.context._library.target)
+        if name is None:
+            raise FeatureNotSupportedError(f"{queue.device.name} has mipmaps, but no kernel that makes their levels")
+        self._queue, self._kernel = queue, builtin_kernel(queue, name)
+        self._launches = list(_launches(desc, handle_of))
+
+    def run(self, ready: Event | None = None) -> Event:
+        """Make the levels after ``ready``, which is not needed in a queue in order, and give the event of the last."""
+        queue, kernel = self._queue, self._kernel
+        after: After = () if ready is None or queue._stream.in_order else (ready,)
+        for space, arguments in self._launches:
+            ready = None  # drivers record the events of which a reference exists
+            ready = queue.parallel_for(space, kernel, *arguments, depends_on=after)
+            after = after and (ready,)
+        assert ready is not None
+        return ready
+
+
+def _launches(
+    desc: ImageDescriptor, handle_of: Callable[[int], HeldHandle]
+) -> Iterator[tuple[NdRange, tuple[object, ...]]]:
+    """Ranges and arguments: each launch makes two levels, the last one may make one."""
     form = np.uint32(image_word(desc.channel, desc.num_channels))
     for level in range(0, desc.num_levels - 1, 2):
         above = desc.get_mip_level_desc(level)
@@ -86,6 +108,6 @@ def _halve_on_device(
         last = min(level + 2, desc.num_levels - 1)
         second = handle_of(last) if last == level + 2 else np.uint64(0)
         x, y, z = desc.get_mip_level_desc(last).extent
-        arguments = (handle_of(level), handle_of(level + 1), second, *sizes, form)
-        ready = launch(queue, kernel, x * y * z, *arguments, depends_on=ready)
-    return ready
+        # C code knows prepared launches by kernel and range, and one level has other types of arguments than two.
+        items = x * y * z + (0 if last == level + 2 else GROUP)
+        yield launch_range(items), (handle_of(level), handle_of(level + 1), second, *sizes, form)

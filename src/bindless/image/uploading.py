@@ -8,6 +8,7 @@ read, the other is filled by a queue of its own, and what the image's queue brin
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
 from .channel_copy import copy_channels
-from .mipmap import fill_levels
+from .mipmap import LevelLaunches, fill_levels
 from .options import ImageOptions
 from .pinned_uploads import free_array, pinned_arrays
 from .plan import ImagePlan, planned, taken_dtype
@@ -85,6 +86,10 @@ class Uploads:
     """
 
     def __init__(self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue) -> None:
+        self._mipmap = descriptor if descriptor.type is ImageType.mipmap else None
+        self._launches: LevelLaunches | None = None  # of a mipmap, whose first level is copied before
+        if self._mipmap is not None and queue._backend.area_means is None:
+            memory, descriptor = memory._of_level(0), _first_level(descriptor)
         self._memory, self._descriptor, self._queue = memory, descriptor, queue
         self._in_order = queue._stream.in_order
         self._turns: _Turns | None = None
@@ -97,7 +102,7 @@ class Uploads:
 
     def close(self) -> None:
         """Lets go of the buffers."""
-        self._turns = self._packed = self._row = self._packing = None
+        self._turns = self._packed = self._row = self._packing = self._launches = None
 
     def copy(self, array: object) -> None:
         """The first pixels, of another library's packed array on the device that has them as they are stored."""
@@ -112,11 +117,19 @@ class Uploads:
         row, packing, queue = self._row, self._packing, self._queue
         if row is not None:
             event: Event | Literal[True] | None = queue._stream.upload(array, *row)
-            return event
+            if event is None or self._launches is None:
+                return event
+            on_host, event = event is True, None  # drivers record the events of which a reference exists
+            levels = self._launches.run()
+            return True if on_host else levels
         if packing is None or queue._stream.layout_of_foreign(array) != packing[0]:
             return None
         packing[1](array)
-        return queue.ext_oneapi_copy(self._packed, self._memory)
+        return self._with_levels(queue.ext_oneapi_copy(self._packed, self._memory))
+
+    def _with_levels(self, event: Event) -> Event:
+        """The event of the last level of a mipmap, once the first one is copied; of other images the copy's."""
+        return event if self._launches is None else self._launches.run(event)
 
     def _prepare(self, pixels: AnyArray, shape: tuple[int, ...]) -> None:
         """Lets ``repeat`` copy arrays of a shape and of the dtype of the pixels, which are those of the image."""
@@ -165,6 +178,8 @@ class Uploads:
             Of pixels on the device, which are read until then; None where pixels of the host have been read.
         """
         queue, desc = self._queue, self._descriptor
+        if self._mipmap is not None and self._launches is None and desc.type is not ImageType.mipmap:
+            self._launches = LevelLaunches(self._mipmap, queue, level)
         before: After = ()
         if again and not self._in_order:
             before = (queue.ext_oneapi_submit_barrier(),)
@@ -174,9 +189,9 @@ class Uploads:
             self._prepare(pixels, shape)
         if isinstance(pixels, UsmArray):
             if is_whole and again and is_copied_again(array):
-                event = queue.ext_oneapi_copy(array, self._memory, depends_on=before)
+                event = self._with_levels(queue.ext_oneapi_copy(array, self._memory, depends_on=before))
             else:
-                event = self._store(*self._padded_on_device(pixels, before, keep=again), level, once=not again)
+                event = self._store(*self._padded_on_device(pixels, before, keep=again), once=not again)
                 if again and array is not None and self._in_order and self._packing is None:
                     self._prepare_packing(pixels, array)
             self.ready = () if self._in_order else (event,)
@@ -191,29 +206,30 @@ class Uploads:
                 with access.lock:
                     access.require_memory()
                     own[...] = pixels
-            queue.ext_oneapi_copy(own.reshape(shape) if is_whole else own, self._memory)
+            self._with_levels(queue.ext_oneapi_copy(own.reshape(shape) if is_whole else own, self._memory))
             return None
         discrete = not queue.device.has(Aspect.usm_system_allocations)
         if discrete and again and pixels.nbytes >= _LARGE:
-            self._take_turns(pixels, before, level)
+            self._take_turns(pixels, before)
         elif discrete and pixels.nbytes >= _LARGE and self._adds_channels(pixels.shape):
-            self._through_device(pixels, before, level)
+            self._through_device(pixels, before)
         else:
-            self._store(pixels.reshape(shape) if is_whole else _padded(pixels, desc), before, level).wait()
+            self._store(pixels.reshape(shape) if is_whole else _padded(pixels, desc), before).wait()
         return None
 
     def _adds_channels(self, shape: tuple[int, ...]) -> bool:
         """Whether channels are all that the stored image has more."""
         return shape[:-1] == self._descriptor.shape[:-1] and shape[-1] != self._descriptor.shape[-1]
 
-    def _store(self, pixels: AnyArray, after: After, level: Level, *, once: bool = False) -> Event:
+    def _store(self, pixels: AnyArray, after: After, *, once: bool = False) -> Event:
         """Copies pixels of the stored shape, contiguous, into the image."""
-        if self._descriptor.type is ImageType.mipmap:
-            return fill_levels(self._memory, self._descriptor, pixels, self._queue, level, after)
+        means = self._queue._backend.area_means
+        if means is not None and self._descriptor.type is ImageType.mipmap:
+            return fill_levels(self._memory, means, pixels, self._queue, after)
         if once and isinstance(pixels, UsmArray):  # a prepared copy would not come again
             copy, keep = image_copy(self._queue, pixels, self._memory)
-            return self._queue._stream.submit(copy, after, keep)
-        return self._queue.ext_oneapi_copy(pixels, self._memory, depends_on=after)
+            return self._with_levels(self._queue._stream.submit(copy, after, keep))
+        return self._with_levels(self._queue.ext_oneapi_copy(pixels, self._memory, depends_on=after))
 
     # ------------------------------------------------------------------ pixels on the device
 
@@ -236,7 +252,7 @@ class Uploads:
 
     # ------------------------------------------------------------------ pixels of the host
 
-    def _through_device(self, pixels: Array, after: After, level: Level) -> None:
+    def _through_device(self, pixels: Array, after: After) -> None:
         """Adds channels on the device, in memory that other images use again; waits."""
         queue, desc = self._queue, self._descriptor
         pixels = np.ascontiguousarray(pixels, desc.dtype)
@@ -245,16 +261,16 @@ class Uploads:
         source = array_in(queue, block, 0, pixels.shape, desc.dtype)
         target = array_in(queue, block, second, desc.shape, desc.dtype)
         uploaded = queue.memcpy(source, pixels, depends_on=after)
-        self._store(target, self._pack(source, target, (uploaded,)), level, once=True).wait()
+        self._store(target, self._pack(source, target, (uploaded,)), once=True).wait()
         give_back(queue, block)
 
-    def _take_turns(self, pixels: Array, after: After, level: Level) -> None:
+    def _take_turns(self, pixels: Array, after: After) -> None:
         """Waits until the pixels have been read, but not for the image's queue."""
         if self._turns is None:
             self._turns = _Turns(self._queue)
         pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
         source = self._turns.upload(pixels)
-        event = self._store(*self._padded_on_device(source, after, keep=True), level)
+        event = self._store(*self._padded_on_device(source, after, keep=True))
         self._turns.read_by(event)
         self.ready = () if self._in_order else (event,)
 
@@ -280,6 +296,12 @@ class _Turns:
     def read_by(self, event: Event) -> None:
         """The next upload into the buffer that was filled last comes after this event."""
         self._read[self._turn] = (event,)
+
+
+@lru_cache(256)
+def _first_level(desc: ImageDescriptor) -> ImageDescriptor:
+    """The descriptor of a mipmap's first level: one object for equal ones, by which uploads of a kind are counted."""
+    return desc.get_mip_level_desc(0)
 
 
 def _is_stored(pixels: AnyArray, desc: ImageDescriptor) -> bool:
