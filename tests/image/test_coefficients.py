@@ -39,6 +39,16 @@ def _value(pixels: np.ndarray) -> np.ndarray:
     return value if pixels.dtype == np.float32 else value.astype(np.float32) / np.float32(255)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float16"])
+def test_samples_that_come_again(queue: bl.Queue, dtype: str) -> None:
+    """Of a type whose codes are divided by the largest one afterwards, too."""
+    pixels = random_pixels(dtype, (9, 12))
+    right = sampled(pixels, queue)
+    with bl.Image(pixels, filtering="cubic", precision="exact", queue=queue) as image:
+        for _ in range(4):
+            np.testing.assert_array_equal(image.sample(AT), right)
+
+
 def test_pixels_that_others_write(queue: bl.Queue) -> None:
     first, second = (random_pixels("float32", (9, 12), seed) for seed in (1, 2))
     with bl.Image(first, filtering="cubic", precision="exact", queue=queue) as image:

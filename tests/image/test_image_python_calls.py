@@ -74,7 +74,7 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
         exact = image(PLANE, np.float32, precision="exact")
         return partial(exact.warp, maps[kind], PLANE, out=array(np.empty(PLANE, np.float32)))
     if kind.endswith("sample"):
-        options = {"precision": "exact"} if kind == "exact sample" else {}
+        options = {"exact sample": {"precision": "exact"}, "cubic sample": {"filtering": "cubic"}}.get(kind, {})
         points, values = array(np.ones((SIDE, 2), np.float32)), array(np.empty(SIDE, np.float32))
         return partial(image(PLANE, np.float32, **options).sample, points, out=values)
     if kind in ("volume", "moves", "enlarged"):
@@ -97,7 +97,6 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
         "cubic": partial(plane.warp, matrix, PLANE, out=out),
         "cubic remap": partial(plane.remap, field, out=out),
         "cubic resize": partial(plane.resize, PLANE, out=out),
-        "cubic values": partial(plane.sample, field, out=array(np.empty((*PLANE, 4), np.float32))),
         "plane": partial(plane.warp, matrix, PLANE, out=out),
         "mipmap": partial(plane.warp, matrix, PLANE, out=out),
         "displacement": partial(plane.warp, matrix, PLANE, displacement=field, out=out),
@@ -109,7 +108,7 @@ def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
 
 KINDS = (
     "plane", "mipmap", "exact", "lists", "columns", "displacement", "volume", "moves", "layers", "matrices", "remap",
-    "relative", "resize", "enlarged", "sample", "exact sample", "cubic", "cubic remap", "cubic resize", "cubic values",
+    "relative", "resize", "enlarged", "sample", "exact sample", "cubic", "cubic remap", "cubic resize", "cubic sample",
     *SMALLER,
 )  # fmt: skip
 

@@ -122,6 +122,8 @@ def remember(
         return
     if vectors is not None and source.unit is not None:
         return
+    if method == SAMPLE and source.largest is not None:  # a second command divides the values by the largest code
+        return
     described, dims = image._described, len(image._size)
     layers, several = described.array_size, matrix is not None and np.ndim(matrix) == 3
     if several and layers == 1:
