@@ -31,7 +31,7 @@ from .packing import After
 from .plan import Program, address_of
 
 if TYPE_CHECKING:
-    from ..bindless_images.call_arguments import ArrayLike
+    from ..bindless_images.call_form import ArrayLike
     from ..model.ranges import NdRange
     from ..sycl.queue.queue import Queue
 
