@@ -17,6 +17,7 @@ from ..bench.call_overhead import measure_calls, measure_import
 from ..bench.copies import measure_copies
 from ..bench.everyday_rows import measure_everyday
 from ..bench.measure import ALONE, TRANSFERS, Bench, Row
+from ..bench.processor_rows import measure_processor
 from ..bench.sampling import measure_pictures, measure_pixels, measure_sampling
 from ..bench.thread_scaling import measure_scaling
 from ..bench.user_rows import measure_user
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "sampling": measure_sampling,
     "pixels": measure_pixels,
     "pictures": measure_pictures,
+    "processor": measure_processor,
     "scaling": measure_scaling,
     "copies": measure_copies,
     "calls": measure_calls,
