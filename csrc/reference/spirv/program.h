@@ -24,13 +24,53 @@ struct blr_spirv_op;
  * respect the batch's mask, all others compute a value for every lane. */
 typedef void (*blr_spirv_run_t)(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
+/* How an operation's result follows from affine operands (spirv/execute/affine.h). */
+enum blr_affine_form {
+    BLR_AFFINE_NONE,    /* lanes alone */
+    BLR_AFFINE_COPY,
+    BLR_AFFINE_ADD,
+    BLR_AFFINE_SUBTRACT,
+    BLR_AFFINE_MULTIPLY,
+    BLR_AFFINE_SHIFT_LEFT,
+    BLR_AFFINE_NEGATE,
+    BLR_AFFINE_BOTH,
+    BLR_AFFINE_EITHER,
+    BLR_AFFINE_DIFFER,
+    BLR_AFFINE_NOT,
+    BLR_AFFINE_CONVERT_UNSIGNED,
+    BLR_AFFINE_CONVERT_SIGNED,
+    BLR_AFFINE_UNIFORM, /* uniform if all operands are */
+    BLR_AFFINE_EQUAL,
+    BLR_AFFINE_UNEQUAL,
+    BLR_AFFINE_ABOVE,
+    BLR_AFFINE_ABOVE_OR_EQUAL,
+    BLR_AFFINE_BELOW,
+    BLR_AFFINE_BELOW_OR_EQUAL,
+    BLR_AFFINE_GREATER,
+    BLR_AFFINE_GREATER_OR_EQUAL,
+    BLR_AFFINE_LESS,
+    BLR_AFFINE_LESS_OR_EQUAL,
+    BLR_AFFINE_SELECT,
+    BLR_AFFINE_OFFSET,
+    BLR_AFFINE_INDEX,
+    BLR_AFFINE_ARRAY_INDEX,
+    BLR_AFFINE_LOAD,
+    BLR_AFFINE_STORE,
+    BLR_AFFINE_FORMS
+};
+
 struct blr_spirv_op {
     blr_spirv_run_t run;
+    blr_spirv_run_t plain; /* on lanes, where run first considers affine operands */
     uint32_t result; /* register offsets in bytes from the start of the batch's registers */
     uint32_t in[4];
     uint32_t count;  /* elements of the result: components x lanes */
     uint8_t element; /* bytes of each */
-    bool blend;      /* inactive lanes keep their previous value */
+    bool blend;      /* inactive lanes keep their previous value; run leaves that to its caller */
+    bool keeps;      /* the same, but run itself keeps them */
+    uint8_t form;    /* enum blr_affine_form */
+    uint8_t expand;  /* bit k: operand k may be affine, and lanes are read of it */
+    bool is_affine;  /* the result may be affine */
     uint32_t word;   /* word in the module */
     uint64_t literal;
     const void *info;
@@ -54,6 +94,7 @@ struct blr_spirv_block {
     uint32_t first, end; /* range of operations */
     enum blr_spirv_end kind;
     uint32_t condition;  /* register of the condition or of a switch's selector */
+    bool is_affine;      /* it may be affine */
     uint32_t size;       /* bytes of the selector */
     uint32_t first_edge, edge_count;
     const uint64_t *literals;
@@ -72,6 +113,7 @@ enum blr_spirv_preset_kind {
 
 struct blr_spirv_preset {
     enum blr_spirv_preset_kind kind;
+    bool is_affine;
     uint32_t place;
     uint8_t size;
     uint32_t argument;
@@ -84,6 +126,9 @@ struct blr_spirv_builtin_use {
     uint32_t place;
     uint32_t components;
     uint8_t size;
+    uint32_t reads;      /* bit n: an operation on affine values reads the component at byte n of each lane */
+    bool is_affine;      /* components that are affine are described as such */
+    bool has_lanes;      /* and their lanes are written, too */
 };
 
 enum blr_spirv_argument_kind {

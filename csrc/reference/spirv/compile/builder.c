@@ -284,6 +284,7 @@ void blr_spirv_copy(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv
         struct blr_spirv_ref part = from;
         part.lane += leaves[i].lane;
         step->op.run = blr_spirv_run_copy;
+        step->op.form = BLR_AFFINE_COPY;
         step->pure = true;
         blr_spirv_step_result(step, to, to_lane + leaves[i].lane, leaves[i].size, end - i);
         blr_spirv_step_input(step, 0, part);

@@ -24,6 +24,10 @@ struct blr_spirv_value {
     uint32_t block;  /* the only block that uses it, or BLR_NONE */
     bool crosses;    /* used by several blocks */
     bool preset;     /* written before the kernel starts */
+    bool is_affine;  /* can be an affine value of one scalar, or is a built-in variable */
+    bool is_strided; /* if it is affine, then hardly uniform: it follows from the number of the lane */
+    bool has_lanes;  /* its lanes are always written, too */
+    uint32_t reads;  /* bit n: an operation on affine values reads the part at byte n of each lane */
     const unsigned char *constant_bytes; /* bytes of a lane if known at decoding, else NULL */
     uint32_t place;
     uint32_t first, last; /* first and last operation that uses it, within its block */
@@ -99,6 +103,12 @@ struct blr_spirv_builder {
     uint32_t current;                /* block being filled */
     uint32_t depth;                  /* nesting depth of calls */
 };
+
+/* Marks the values that can be affine. */
+void blr_spirv_find_affine(struct blr_spirv_builder *builder, const uint32_t *order, uint32_t count);
+
+/* Makes the operation of a step one on affine values, if its operands can be affine. */
+void blr_spirv_use_affine(const struct blr_spirv_builder *builder, const struct blr_spirv_step *step, struct blr_spirv_op *op);
 
 /* Creates a value with a number of bytes a lane. */
 uint32_t blr_spirv_new_value(struct blr_spirv_builder *builder, uint32_t lane_bytes);

@@ -49,6 +49,7 @@ static struct blr_spirv_ref displace(struct blr_spirv_builder *b, uint32_t word,
     struct blr_spirv_ref result = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer.type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_run_offset;
+    step->op.form = BLR_AFFINE_OFFSET;
     step->op.literal = bytes;
     blr_spirv_step_result(step, result, 0, 8, 1);
     blr_spirv_step_input(step, 0, pointer);
@@ -64,6 +65,7 @@ void blr_spirv_load(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv
         struct blr_spirv_ref address = displace(b, word, pointer, leaves[i].offset);
         struct blr_spirv_step *step = blr_spirv_step(b, word);
         step->op.run = blr_spirv_run_load;
+        step->op.form = BLR_AFFINE_LOAD;
         step->op.literal = leaves[i].boolean;
         blr_spirv_step_result(step, to, leaves[i].lane, leaves[i].size, end - i);
         blr_spirv_step_input(step, 0, address);
@@ -81,6 +83,7 @@ void blr_spirv_store(struct blr_spirv_builder *b, uint32_t word, struct blr_spir
         part.lane += leaves[i].lane;
         struct blr_spirv_step *step = blr_spirv_step(b, word);
         step->op.run = blr_spirv_run_store;
+        step->op.form = BLR_AFFINE_STORE;
         step->op.literal = BLR_STORE_SHAPE(leaves[i].size, end - i, leaves[i].boolean);
         blr_spirv_step_input(step, 0, address);
         blr_spirv_step_input(step, 1, part);
@@ -142,6 +145,7 @@ static void add_index(struct blr_spirv_builder *b, uint32_t word, struct blr_spi
     struct blr_spirv_ref result = {.value = blr_spirv_new_value(b, 8) + 1, .type = address->type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_index(index.type->scalar_size);
+    step->op.form = BLR_AFFINE_INDEX;
     step->op.literal = stride;
     blr_spirv_step_result(step, result, 0, 8, 1);
     blr_spirv_step_input(step, 0, *address);
@@ -337,6 +341,7 @@ bool blr_spirv_decode_array_index(struct blr_spirv_builder *b, uint32_t word, co
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = b->values[inputs[1 + axis].value - 1].preset ? blr_spirv_run_argument_index : blr_spirv_run_array_index;
+    step->op.form = BLR_AFFINE_ARRAY_INDEX;
     step->op.literal = BLR_ARRAY_AXIS(axis, dimensions);
     blr_spirv_step_result(step, result, 0, 8, 1);
     for (uint32_t i = 0; i <= dimensions; i++)

@@ -241,6 +241,7 @@ static struct blr_spirv_ref index_pointer(struct blr_spirv_builder *b, uint32_t 
     struct blr_spirv_ref result = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer.type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_index(offset.type->scalar_size);
+    step->op.form = BLR_AFFINE_INDEX;
     step->op.literal = stride;
     blr_spirv_step_result(step, result, 0, 8, 1);
     blr_spirv_step_input(step, 0, pointer);
@@ -253,6 +254,7 @@ static void load_elements(struct blr_spirv_builder *b, uint32_t word, struct blr
 {
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_run_load;
+    step->op.form = BLR_AFFINE_LOAD;
     blr_spirv_step_result(step, to, 0, size, components);
     blr_spirv_step_input(step, 0, address);
 }
@@ -262,6 +264,7 @@ static void store_elements(struct blr_spirv_builder *b, uint32_t word, struct bl
 {
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_run_store;
+    step->op.form = BLR_AFFINE_STORE;
     step->op.literal = BLR_STORE_SHAPE(size, components, 0);
     blr_spirv_step_input(step, 0, address);
     blr_spirv_step_input(step, 1, from);

@@ -154,6 +154,7 @@ static void finish_step(struct blr_spirv_builder *builder, uint32_t number, stru
     for (int k = 0; k < 4; k++)
         op->in[k] = place_of(builder, step->in[k], step->in_lane[k]);
     op->blend = step->result != BLR_NONE && builder->values[step->result].crosses;
+    blr_spirv_use_affine(builder, step, op);
     uint64_t bytes = (uint64_t)op->count * op->element;
     if (bytes > *scratch)
         *scratch = bytes;
@@ -165,6 +166,7 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
     struct allotter *allotter = blr_spirv_allocate(builder->build, 1, sizeof *allotter);
     allotter->builder = builder;
     find_uses(builder, order, count);
+    blr_spirv_find_affine(builder, order, count);
     allot(allotter, order, count);
     struct blr_spirv_op *ops = blr_spirv_allocate(builder->build, builder->step_count + 1u, sizeof *ops);
     struct blr_spirv_block *blocks = blr_spirv_allocate(builder->build, count + 1u, sizeof *blocks);
@@ -177,6 +179,8 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
         block->condition = part->kind == BLR_END_CHOICE || part->kind == BLR_END_SWITCH
                                ? place_of(builder, part->condition, part->condition_lane)
                                : 0;
+        block->is_affine = (part->kind == BLR_END_CHOICE || part->kind == BLR_END_SWITCH) &&
+                           builder->values[part->condition].is_affine;
         block->size = part->size;
         block->literals = part->literals;
         block->first = op_count;
@@ -206,9 +210,14 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
     for (uint32_t i = 0; i < builder->filling_count; i++) {
         presets[i] = builder->fillings[i].preset;
         presets[i].place = place_of(builder, builder->fillings[i].value, builder->fillings[i].lane);
+        presets[i].is_affine = builder->values[builder->fillings[i].value].is_affine;
     }
-    for (uint32_t i = 0; i < builder->builtin_count; i++)
+    for (uint32_t i = 0; i < builder->builtin_count; i++) {
         builder->builtins[i].place = place_of(builder, builder->builtin_values[i], 0);
+        builder->builtins[i].is_affine = builder->values[builder->builtin_values[i]].is_affine;
+        builder->builtins[i].reads = builder->values[builder->builtin_values[i]].reads;
+        builder->builtins[i].has_lanes = builder->values[builder->builtin_values[i]].has_lanes;
+    }
     program->ops = ops;
     program->op_count = op_count;
     program->blocks = blocks;

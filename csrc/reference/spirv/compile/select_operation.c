@@ -19,6 +19,51 @@ static const struct blr_spirv_lanes *find(const struct blr_spirv_lanes *table, u
 
 static bool is_integer(enum blr_spirv_type_kind kind) { return kind == BLR_TYPE_INT; }
 
+static enum blr_affine_form affine_form(unsigned opcode)
+{
+    switch (opcode) {
+    case BLR_OP_IAdd: return BLR_AFFINE_ADD;
+    case BLR_OP_ISub: return BLR_AFFINE_SUBTRACT;
+    case BLR_OP_IMul: return BLR_AFFINE_MULTIPLY;
+    case BLR_OP_SNegate: return BLR_AFFINE_NEGATE;
+    case BLR_OP_ShiftLeftLogical: return BLR_AFFINE_SHIFT_LEFT;
+    case BLR_OP_BitwiseAnd:
+    case BLR_OP_LogicalAnd: return BLR_AFFINE_BOTH;
+    case BLR_OP_BitwiseOr:
+    case BLR_OP_LogicalOr: return BLR_AFFINE_EITHER;
+    case BLR_OP_BitwiseXor:
+    case BLR_OP_LogicalNotEqual: return BLR_AFFINE_DIFFER;
+    case BLR_OP_LogicalNot: return BLR_AFFINE_NOT;
+    case BLR_OP_UDiv:
+    case BLR_OP_SDiv:
+    case BLR_OP_UMod:
+    case BLR_OP_SRem:
+    case BLR_OP_SMod:
+    case BLR_OP_ShiftRightLogical:
+    case BLR_OP_ShiftRightArithmetic:
+    case BLR_OP_Not: return BLR_AFFINE_UNIFORM;
+    case BLR_OP_LogicalEqual:
+    case BLR_OP_IEqual:
+    case BLR_OP_PtrEqual: return BLR_AFFINE_EQUAL;
+    case BLR_OP_INotEqual:
+    case BLR_OP_PtrNotEqual: return BLR_AFFINE_UNEQUAL;
+    case BLR_OP_UGreaterThan: return BLR_AFFINE_ABOVE;
+    case BLR_OP_UGreaterThanEqual: return BLR_AFFINE_ABOVE_OR_EQUAL;
+    case BLR_OP_ULessThan: return BLR_AFFINE_BELOW;
+    case BLR_OP_ULessThanEqual: return BLR_AFFINE_BELOW_OR_EQUAL;
+    case BLR_OP_SGreaterThan: return BLR_AFFINE_GREATER;
+    case BLR_OP_SGreaterThanEqual: return BLR_AFFINE_GREATER_OR_EQUAL;
+    case BLR_OP_SLessThan: return BLR_AFFINE_LESS;
+    case BLR_OP_SLessThanEqual: return BLR_AFFINE_LESS_OR_EQUAL;
+    case BLR_OP_Select: return BLR_AFFINE_SELECT;
+    case BLR_OP_UConvert:
+    case BLR_OP_ConvertPtrToU:
+    case BLR_OP_ConvertUToPtr: return BLR_AFFINE_CONVERT_UNSIGNED;
+    case BLR_OP_SConvert: return BLR_AFFINE_CONVERT_SIGNED;
+    default: return BLR_AFFINE_NONE;
+    }
+}
+
 static void from_table(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_lanes *row,
                        const struct blr_spirv_type *result, const struct blr_spirv_type *const *operands,
                        uint32_t count, struct blr_spirv_op *op)
@@ -113,6 +158,7 @@ bool blr_spirv_elementwise(struct blr_spirv_module *module, uint32_t word, unsig
         blr_spirv_unsupported(module->build, word, "rounding modes of other operations than conversions");
     op->count = blr_spirv_components(result) * BLR_LANES;
     op->element = scalar->scalar_size;
+    op->form = (uint8_t)affine_form(opcode);
     op->word = word;
     return true;
 }

@@ -1,4 +1,5 @@
 /* Execution of blocks: the mask of active lanes, and the edges that lanes take. */
+#include "spirv/execute/affine.h"
 #include "spirv/execute/operations.h"
 #include "spirv/execute/interpreter.h"
 
@@ -14,8 +15,7 @@
             r[i] = (T)((r[i] & ~batch->mask[i]) | (s[i] & batch->mask[i]));                                            \
     }
 
-/* Writes a result for the lanes of the mask only. */
-static void blend(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const unsigned char *from)
+void blr_spirv_blend(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const unsigned char *from)
 {
     if (batch->expanded != batch->mask)
         blr_spirv_expand_mask(batch);
@@ -30,16 +30,24 @@ static void blend(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, 
 static void run_ops(struct blr_spirv_batch *batch, uint32_t first, uint32_t end)
 {
     const struct blr_spirv_op *ops = batch->worker->launch->program->ops;
-    const bool whole = batch->mask == BLR_ALL_LANES;
+    const bool whole = (batch->alive & ~batch->mask) == 0; /* the values of lanes that have returned do not matter */
+    batch->whole = whole;
+    batch->low = (uint32_t)__builtin_ctzll(batch->mask);
+    batch->high = 63u - (uint32_t)__builtin_clzll(batch->mask);
     batch->end = ops + end;
+    if (whole) {
+        for (const struct blr_spirv_op *op = ops + first; op < batch->end; op++)
+            op->run(batch, op, batch->registers + op->result);
+        return;
+    }
     for (const struct blr_spirv_op *op = ops + first; op < batch->end; op++) {
-        if (whole || !op->blend) {
+        if (!op->blend) {
             op->run(batch, op, batch->registers + op->result);
         } else if (op->run == blr_spirv_run_copy) {
-            blend(batch, op, batch->registers + op->in[0]);
+            blr_spirv_blend(batch, op, batch->registers + op->in[0]);
         } else {
             op->run(batch, op, batch->scratch);
-            blend(batch, op, batch->scratch);
+            blr_spirv_blend(batch, op, batch->scratch);
         }
     }
 }
@@ -72,9 +80,13 @@ static uint64_t lanes_of_bytes(const uint8_t *bytes)
     return lanes;
 }
 
-static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, uint32_t place)
+/* Mask of the lanes in which the condition of a block holds. */
+static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, const struct blr_spirv_block *block)
 {
-    return lanes_of_bytes(batch->registers + place);
+    const struct blr_affine *value = blr_affine_at(batch, block->condition);
+    if (block->is_affine && value->is_affine)
+        return value->base != 0 ? BLR_ALL_LANES : 0;
+    return lanes_of_bytes(batch->registers + block->condition);
 }
 
 #define EQUAL(T)                                                                                                       \
@@ -98,6 +110,8 @@ static void follow_switch(struct blr_spirv_batch *batch, const struct blr_spirv_
                           const struct blr_spirv_edge *edges)
 {
     uint64_t left = batch->mask;
+    if (block->is_affine)
+        blr_affine_expand(batch, block->condition);
     for (uint32_t i = 1; i < block->edge_count && left != 0; i++) {
         uint64_t lanes = left & lanes_that_equal(batch, block->condition, block->size, block->literals[i - 1]);
         follow_edge(batch, &edges[i], lanes);
@@ -139,7 +153,7 @@ bool blr_spirv_run_batch(struct blr_spirv_batch *batch)
             if (block->kind == BLR_END_BRANCH) {
                 follow_edge(batch, &edges[0], batch->mask);
             } else if (block->kind == BLR_END_CHOICE) {
-                uint64_t yes = lanes_that_hold(batch, block->condition) & batch->mask;
+                uint64_t yes = lanes_that_hold(batch, block) & batch->mask;
                 follow_edge(batch, &edges[0], yes);
                 follow_edge(batch, &edges[1], batch->mask & ~yes);
             } else if (block->kind == BLR_END_SWITCH) {

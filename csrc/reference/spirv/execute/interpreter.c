@@ -1,5 +1,5 @@
 /* Execution of kernels: work-items and their built-in variables, batches, barriers, the time limit and faults. */
-#include "spirv/execute/interpreter.h"
+#include "spirv/execute/affine.h"
 
 #include "platform/threads.h"
 
@@ -10,6 +10,7 @@
 
 #define PATIENCE 512u /* block executions between two reads of the clock */
 #define ALIGNMENT 64u
+#define SHORTEST_ROW 16u /* work-items of a row that are worth a batch of their own */
 
 /* Zeroed memory aligned to 64 bytes, for vector instructions. */
 static void *new_aligned(uint64_t size)
@@ -97,9 +98,13 @@ static void fill_presets(struct blr_spirv_batch *batch)
         case BLR_PRESET_PRIVATE:
             for (uint32_t lane = 0; lane < BLR_LANES; lane++)
                 ((uint64_t *)place)[lane] = own + lane * program->private_bytes + preset->offset;
+            if (preset->is_affine)
+                blr_affine_set(batch, preset->place, 8, own + preset->offset, program->private_bytes, true);
             continue;
         }
         fill_scalar(place, preset->size, bytes);
+        if (preset->is_affine)
+            blr_affine_set(batch, preset->place, preset->size, bytes, 0, true);
     }
 }
 
@@ -268,31 +273,45 @@ static void fill_row(unsigned char *place, uint8_t size, uint64_t value, bool co
             wide[i] = value;
 }
 
-static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
+/* Fills one component for count lanes that lie in a row; whole: they are all lanes of the batch. */
+static void fill_component(struct blr_spirv_batch *batch, const struct blr_spirv_builtin_use *use, uint32_t c, uint32_t lane,
+                           uint32_t count, const struct position *at, bool single, bool whole)
+{
+    const struct blr_spirv_launch *launch = batch->worker->launch;
+    const uint32_t first = use->place + c * use->size * BLR_LANES;
+    unsigned char *place = batch->registers + first + (size_t)lane * use->size;
+    const enum course course = course_of(use->what, c, single);
+    const bool is_affine = whole && course != COURSE_OTHER && use->is_affine;
+    struct position item = *at;
+    if (is_affine)
+        blr_affine_set(batch, first, use->size, builtin_value(launch, at, use->what, c), course == COURSE_COUNTS, use->has_lanes);
+    else
+        blr_affine_at(batch, first)->is_affine = false;
+    if (is_affine && !use->has_lanes)
+        return;
+    if (course != COURSE_OTHER)
+        fill_row(place, use->size, builtin_value(launch, at, use->what, c), course == COURSE_COUNTS, count);
+    else
+        for (uint32_t n = 0; n < count; n++, item.index += single ? 0 : 1)
+            fill_row(place + (size_t)n * use->size, use->size, builtin_value(launch, &item, use->what, c), false, 1);
+}
+
+/* Fills the built-in variables for the work-items from a position on, and advances it to the one behind them. */
+static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes, struct position *at)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
     const struct blr_spirv_program *program = launch->program;
     const bool single = launch->local[0] * launch->local[1] * launch->local[2] == 1;
-    if (program->builtin_count == 0)
-        return;
-    struct position at = position_of(launch, batch->first_item);
     for (uint32_t lane = 0; lane < lanes;) {
-        const uint64_t row = row_from(launch, &at);
+        const uint64_t row = row_from(launch, at);
         const uint32_t count = row < lanes - lane ? (uint32_t)row : lanes - lane;
         for (uint32_t i = 0; i < program->builtin_count; i++) {
             const struct blr_spirv_builtin_use *use = &program->builtins[i];
-            for (uint32_t c = 0; c < use->components && !is_of_launch(use->what); c++) {
-                unsigned char *place = batch->registers + use->place + (size_t)(c * BLR_LANES + lane) * use->size;
-                const enum course course = course_of(use->what, c, single);
-                struct position item = at;
-                if (course != COURSE_OTHER)
-                    fill_row(place, use->size, builtin_value(launch, &at, use->what, c), course == COURSE_COUNTS, count);
-                else
-                    for (uint32_t n = 0; n < count; n++, item.index += single ? 0 : 1)
-                        fill_row(place + (size_t)n * use->size, use->size, builtin_value(launch, &item, use->what, c), false, 1);
-            }
+            for (uint32_t c = 0; c < use->components && !is_of_launch(use->what); c++)
+                if (!use->is_affine || use->has_lanes || (use->reads >> c * use->size & 1) != 0)
+                    fill_component(batch, use, c, lane, count, at, single, count == lanes);
         }
-        advance(launch, &at, count);
+        advance(launch, at, count);
         lane += count;
     }
 }
@@ -304,28 +323,38 @@ static void fill_launch_builtins(struct blr_spirv_batch *batch)
     const struct position start = {.index = 0};
     for (uint32_t i = 0; i < launch->program->builtin_count; i++) {
         const struct blr_spirv_builtin_use *use = &launch->program->builtins[i];
-        for (uint32_t c = 0; c < use->components && is_of_launch(use->what); c++)
-            fill_scalar(batch->registers + use->place + c * use->size * BLR_LANES, use->size,
-                        builtin_value(launch, &start, use->what, c));
+        for (uint32_t c = 0; c < use->components && is_of_launch(use->what); c++) {
+            const uint32_t place = use->place + c * use->size * BLR_LANES;
+            const uint64_t value = builtin_value(launch, &start, use->what, c);
+            fill_scalar(batch->registers + place, use->size, value);
+            if (use->is_affine)
+                blr_affine_set(batch, place, use->size, value, 0, true);
+        }
     }
 }
 
-/* Puts lanes at the start of the kernel. */
-static void start_batch(struct blr_spirv_batch *batch, uint64_t first_item, uint32_t lanes)
+/* Puts lanes at the start of the kernel: work-items from a position on, which it advances. */
+static void start_batch(struct blr_spirv_batch *batch, uint64_t first_item, uint32_t lanes, struct position *at)
 {
     batch->first_item = first_item;
     batch->alive = lanes == BLR_LANES ? BLR_ALL_LANES : ((uint64_t)1 << lanes) - 1;
     batch->waiting = 0;
-    fill_builtins(batch, lanes);
+    fill_builtins(batch, lanes, at);
     fill_structs(batch);
     blr_spirv_arrive(batch, batch->worker->launch->program->first_block, batch->alive);
 }
 
 bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
 {
-    for (uint64_t item = begin; item < end; item += BLR_LANES) {
-        uint64_t left = end - item;
-        start_batch(worker->batches, item, left < BLR_LANES ? (uint32_t)left : BLR_LANES);
+    const struct blr_spirv_launch *launch = worker->launch;
+    struct position at = position_of(launch, begin);
+    uint32_t lanes;
+    for (uint64_t item = begin; item < end; item += lanes) {
+        const uint64_t left = end - item, row = row_from(launch, &at);
+        lanes = left < BLR_LANES ? (uint32_t)left : BLR_LANES;
+        if (!launch->program->uses_groups && row < lanes && row >= SHORTEST_ROW)
+            lanes = (uint32_t)row;
+        start_batch(worker->batches, item, lanes, &at);
         if (!worker->launch->run_batch(worker->batches))
             return false;
         if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
@@ -379,10 +408,11 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
 {
     const struct blr_spirv_launch *launch = worker->launch;
     uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    struct position at = position_of(launch, begin * size);
     for (uint64_t group = begin; group < end; group++) {
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             uint64_t first = (uint64_t)i * BLR_LANES, left = size - first;
-            start_batch(&worker->batches[i], group * size + first, left < BLR_LANES ? (uint32_t)left : BLR_LANES);
+            start_batch(&worker->batches[i], group * size + first, left < BLR_LANES ? (uint32_t)left : BLR_LANES, &at);
         }
         if (!run_group(worker))
             return false;
@@ -403,9 +433,10 @@ static bool make_batch(struct blr_spirv_batch *batch, struct blr_spirv_worker *w
     batch->registers = new_aligned(program->register_bytes + 64);
     batch->scratch = new_aligned(program->scratch_bytes + 64);
     batch->private_memory = new_aligned(program->private_bytes * BLR_LANES + 64);
+    batch->affine = blr_new((program->register_bytes / BLR_LANES + 1) * sizeof *batch->affine);
     batch->arrived = blr_new(program->block_count * sizeof(uint64_t));
     batch->occupied = blr_new(words_of(program) * sizeof(uint64_t));
-    return batch->registers != NULL && batch->scratch != NULL && batch->private_memory != NULL && batch->arrived != NULL &&
+    return batch->registers != NULL && batch->scratch != NULL && batch->private_memory != NULL && batch->affine != NULL && batch->arrived != NULL &&
            batch->occupied != NULL;
 }
 
@@ -414,6 +445,7 @@ static void free_batch(struct blr_spirv_batch *batch)
     delete_aligned(batch->registers);
     delete_aligned(batch->scratch);
     delete_aligned(batch->private_memory);
+    blr_delete(batch->affine);
     blr_delete(batch->arrived);
     blr_delete(batch->occupied);
 }
@@ -435,6 +467,7 @@ uint64_t blr_spirv_worker_bytes(const struct blr_spirv_worker *worker)
     const struct blr_spirv_program *program = worker->program;
     return sizeof *worker + worker->local_room +
            worker->batch_room * (sizeof *worker->batches + program->register_bytes + program->scratch_bytes +
+                                 program->register_bytes / BLR_LANES * sizeof *worker->batches->affine +
                                  program->private_bytes * BLR_LANES + program->block_count * sizeof(uint64_t));
 }
 

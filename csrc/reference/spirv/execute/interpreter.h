@@ -67,9 +67,12 @@ struct blr_spirv_worker {
 struct blr_spirv_batch {
     unsigned char *registers;
     unsigned char *scratch;
+    struct blr_affine *affine;          /* by place / BLR_LANES: what the register there holds */
     unsigned char *private_memory;      /* private memory of lane 0; the next lane's is private_bytes further */
     uint64_t mask;                      /* active lanes of the running block */
     uint64_t alive;                     /* lanes that have not returned */
+    bool whole;                         /* all of them are active */
+    uint32_t low, high;                 /* first and last active lane */
     uint64_t waiting;                   /* lanes at a barrier */
     uint32_t waiting_in;                /* the block that ends with the barrier */
     uint64_t first_item;                /* index of lane 0's work-item */

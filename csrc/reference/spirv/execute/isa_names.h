@@ -52,6 +52,9 @@
 #define blr_spirv_run_semantics BLR_IN_SET(blr_spirv_run_semantics)
 #define blr_spirv_run_image BLR_IN_SET(blr_spirv_run_image)
 #define blr_spirv_run_image_query BLR_IN_SET(blr_spirv_run_image_query)
+#define blr_spirv_blend BLR_IN_SET(blr_spirv_blend)
+#define blr_affine_write BLR_IN_SET(blr_affine_write)
+#define blr_affine_operations BLR_IN_SET(blr_affine_operations)
 #define blr_spirv_run_batch BLR_IN_SET(blr_spirv_run_batch)
 #define blr_spirv_set_of_this BLR_IN_SET(blr_spirv_set_of_this)
 

@@ -1,6 +1,7 @@
 /* List of the operations compiled for one instruction set; this file is compiled once for each. */
 #include "spirv/execute/isa_operations.h"
 
+#include "spirv/execute/affine.h"
 #include "spirv/execute/opencl_std.h"
 #include "spirv/execute/geometric.h"
 #include "spirv/execute/image.h"
@@ -67,4 +68,5 @@ const struct blr_spirv_set blr_spirv_set_of_this = {
     .name = "plain",
 #endif
     .run_batch = blr_spirv_run_batch,
+    .affine = blr_affine_operations,
     .list = list};

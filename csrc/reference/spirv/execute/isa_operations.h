@@ -12,6 +12,7 @@
 struct blr_spirv_set {
     const char *name;
     bool (*run_batch)(struct blr_spirv_batch *batch);
+    const blr_spirv_run_t *affine; /* by form */
     /* Lists its operations, in an order common to all sets, with duplicates, and NULL for missing ones. */
     uint32_t (*list)(blr_spirv_run_t *runs);
 };
