@@ -48,6 +48,7 @@ autodoc_mock_imports = ["torch"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(DOCS / "scorer.js")
 html_title = f"bindless {release}"
 html_show_sourcelink = False
 html_copy_source = False
@@ -85,13 +86,14 @@ def _has_vulkan() -> bool:
 # The gallery runs on the reference device: the same pictures on every machine, with or without a GPU. Without a Vulkan
 # driver for the processor, the page about Vulkan has its program, and the picture of a related one as thumbnail.
 os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "reference:*")
-sys.path.insert(0, str(DOCS / "gallery" / "programs"))  # vulkan_headless
+sys.path[:0] = [str(DOCS), str(DOCS / "gallery" / "programs")]  # thumbnails, vulkan_headless
 sphinx_gallery_conf = {
     "examples_dirs": "gallery/examples",
     "gallery_dirs": "gallery/built",
     "filename_pattern": r"\.py$" if _has_vulkan() else r"(?<!vulkan_post_processing)\.py$",
     "default_thumb_file": str(DOCS / "gallery" / "programs" / "pictures" / "vulkan_share.jpg"),
     "download_all_examples": True,
+    "image_scrapers": ("thumbnails",),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
@@ -113,6 +115,27 @@ _PAGES = {
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!\w+:|#)([^)\s]+)\)")
 
 
+_WORDS = DOCS / "start" / "words.md"
+_EXAMPLES = DOCS / "gallery" / "examples"
+
+
+def _page_of(path: Path) -> Path:
+    """The page of a program of the gallery; any other path unchanged."""
+    if path.is_relative_to(_EXAMPLES) and path.suffix == ".py":
+        return DOCS / "gallery" / "built" / path.relative_to(_EXAMPLES).with_suffix(".rst")
+    return path
+
+
+def _words() -> dict[str, list[str]]:
+    """The words of ``start/words.md`` for each page that helps."""
+    words: dict[str, list[str]] = {}
+    row = re.compile(r"^\| ([^|]+) \| \[[^\]]*\]\(([^)#]+)[^)]*\) \|$", re.MULTILINE)
+    for names, link in row.findall(_WORDS.read_text(encoding="utf-8")):
+        page = _page_of((_WORDS.parent / link).resolve())
+        words.setdefault(str(page.relative_to(DOCS).with_suffix("")), []).extend(names.split(", "))
+    return words
+
+
 def _links(text: str, written_in: Path, page: Path) -> str:
     """Adapt the links of a page written for the repository: to pages of the site, else their text alone."""
 
@@ -121,6 +144,7 @@ def _links(text: str, written_in: Path, page: Path) -> str:
         target = (written_in.parent / path).resolve()
         if target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in _PAGES:
             target, anchor = DOCS / _PAGES[str(target.relative_to(ROOT))], anchor if target.name != "README.md" else ""
+        target = _page_of(target)
         if not target.is_relative_to(DOCS) or target.is_dir():
             return words
         relative = os.path.relpath(target, page.parent)
@@ -130,14 +154,24 @@ def _links(text: str, written_in: Path, page: Path) -> str:
 
 
 def _read_source(app: Any, docname: str, source: list[str]) -> None:
-    """Change the text of a page: the pages of ``_PAGES`` come from the repository's top folder."""
+    """Change the text of a page: the pages of ``_PAGES`` come from the repository's top folder, and the words that lead
+    to a page are entries of the index, which the search ranks first.
+    """
     page = Path(app.env.doc2path(docname))
+    entries = [f"single: ! {word}" for word in _words().get(docname, [])]
     if page.suffix != ".md":
+        if entries:
+            source[0] = "\n   ".join([".. index::", *entries]) + "\n\n" + source[0]
         return
     outside = {made: ROOT / name for name, made in _PAGES.items() if name != "README.md"}
     written_in = outside.get(f"{docname}.md", page)
     text = written_in.read_text(encoding="utf-8") if written_in != page else source[0]
-    source[0] = _links(text, written_in, page)
+    index = (
+        "\n".join(["```{eval-rst}", ".. index::", *(f"   {entry}" for entry in entries), "```", "", ""])
+        if entries
+        else ""
+    )
+    source[0] = index + _links(text, written_in, page)
 
 
 def _skip_foreign(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
@@ -152,5 +186,8 @@ def _skip_foreign(app: Any, what: str, name: str, value: Any, skip: bool, option
 
 
 def setup(app: Any) -> None:
+    import thumbnails
+
+    app.connect("builder-inited", thumbnails.write, priority=900)  # after sphinx-gallery
     app.connect("source-read", _read_source)
     app.connect("autodoc-skip-member", _skip_foreign)
