@@ -158,10 +158,10 @@ def _read_source(app: Any, docname: str, source: list[str]) -> None:
     to a page are entries of the index, which the search ranks first.
     """
     page = Path(app.env.doc2path(docname))
-    entries = [f"single: ! {word}" for word in _words().get(docname, [])]
+    entries = [f"! single: {word}" for word in _words().get(docname, [])]
+    index = "\n   ".join([".. index::", *entries]) + "\n"
     if page.suffix != ".md":
-        if entries:
-            source[0] = "\n   ".join([".. index::", *entries]) + "\n\n" + source[0]
+        source[0] = f"{index}\n{source[0]}" if entries else source[0]
         return
     outside = {made: ROOT / name for name, made in _PAGES.items() if name != "README.md"}
     written_in = outside.get(f"{docname}.md", page)

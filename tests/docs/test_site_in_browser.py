@@ -13,17 +13,12 @@ BINDLESS_SITE_LAYOUT=write writes it anew.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.support.needs import lacks
 
 DOCS = Path(__file__).parents[2] / "docs"
 LAYOUT = Path(__file__).with_name("site_layout.json")
@@ -95,31 +90,15 @@ FOUND = """async () => {
 
 
 @pytest.fixture(scope="module")
-def site() -> Path:
-    folder = os.environ.get("BINDLESS_SITE")
-    if not folder:
-        lacks("site", "sphinx-build docs out, and set BINDLESS_SITE=out")
-    return Path(folder).resolve()
-
-
-@pytest.fixture(scope="module")
-def tabs() -> Iterator[dict[tuple[str, str], Any]]:
+def tabs(browser: Any) -> dict[tuple[str, str], Any]:
     """One tab for each window and scheme."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None or importlib.util.find_spec("playwright") is None:
-        lacks("browser", "apt install chromium && pip install playwright")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield {
-            (window, scheme): browser.new_context(
-                viewport={"width": width, "height": height}, color_scheme=scheme
-            ).new_page()
-            for window, (width, height) in WINDOWS.items()
-            for scheme in SCHEMES
-        }
-        browser.close()
+    return {
+        (window, scheme): browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        ).new_page()
+        for window, (width, height) in WINDOWS.items()
+        for scheme in SCHEMES
+    }
 
 
 def look(tab: Any, site: Path, page: str) -> dict[str, Any]:
@@ -179,6 +158,25 @@ def test_generated_pages_fit_a_phone(site: Path, tabs: dict[tuple[str, str], Any
     assert pages
     found = {page: broken(look(tabs["phone", "light"], site, page)) for page in pages}
     assert {page: what for page, what in found.items() if what} == {}
+
+
+@pytest.mark.parametrize("width", [1300, 1920])
+@pytest.mark.parametrize("page", ["start/image", "guide/kernels", "reference/api/bindless.Image"])
+def test_code_of_100_columns_fits_and_the_rest_scrolls(site: Path, browser: Any, page: str, width: int) -> None:
+    """A block in a description is indented by four columns of text: 96 fit there."""
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    tab.goto((site / f"{page}.html").as_uri(), wait_until="load")
+    blocks = tab.evaluate("""() => [...document.querySelectorAll("article pre")].map(block => ({
+      columns: Math.max(...block.textContent.split("\\n").map(line => line.length)),
+      inside: block.closest("dd, li") !== null,
+      hidden: block.scrollWidth - block.clientWidth,
+      scrolls: ["auto", "scroll"].includes(getComputedStyle(block).overflowX)}))""")
+    tab.close()
+    assert blocks
+    assert [block for block in blocks if not block["scrolls"]] == []
+    assert [
+        block for block in blocks if block["columns"] <= (92 if block["inside"] else 100) and block["hidden"] > 0
+    ] == []
 
 
 BREAKAGE = {  # styles that break a page, and what is found then

@@ -5,16 +5,11 @@ BINDLESS_SITE=out pytest -n0 tests/docs/test_site_links.py
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
-
-import pytest
-
-from tests.support.needs import lacks
 
 
 class Page(HTMLParser):
@@ -48,14 +43,6 @@ def broken(page: Path) -> Iterator[str]:
         named = parts.fragment if target.suffix == ".html" else ""
         if not target.is_file() or (named and unquote(named) not in read(target).names):
             yield link
-
-
-@pytest.fixture(scope="module")
-def site() -> Path:
-    folder = os.environ.get("BINDLESS_SITE")
-    if not folder:
-        lacks("site", "sphinx-build docs out, and set BINDLESS_SITE=out")
-    return Path(folder).resolve()
 
 
 def test_links_lead_somewhere(site: Path) -> None:
