@@ -3,7 +3,6 @@
  * This is C because a deleter and a capsule's destructor are called at moments when no Python code may start: from
  * threads that do not hold the interpreter lock, while an exception is on its way, and when the interpreter has ended. */
 
-#define Py_LIMITED_API 0x030a0000
 #include <Python.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -3,7 +3,6 @@
  * XLA runs handlers on its own threads, without Python's global lock, so that they are C and never call Python. */
 
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030a0000
 #include <Python.h>
 #include <string.h>
 

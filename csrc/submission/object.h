@@ -3,7 +3,6 @@
 #ifndef BINDLESS_SUBMISSION_OBJECT_H
 #define BINDLESS_SUBMISSION_OBJECT_H
 
-#define Py_LIMITED_API 0x030a0000
 #include <Python.h>
 #include <stdbool.h>
 #include <stdint.h>
