@@ -23,6 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#if !defined(RWF_NOWAIT)
+#define RWF_NOWAIT 8
+#endif
+
 #define LOOK_AGAIN 10000000L /* nanoseconds between two reads of a timeline */
 
 /* ---------------------------------------------------------------- opening */
@@ -97,12 +101,12 @@ static blr_result_t fail_file(const struct blr_semaphore *semaphore, const char 
                     strerror(errno));
 }
 
-/* Reads the eventfd's count; *success is false if another reader was first. */
+/* Reads the eventfd's count; *success is false if another reader was first. musl has preadv2 since 1.2.5 alone. */
 static blr_result_t take_count(const struct blr_semaphore *semaphore, bool *success)
 {
     uint64_t count;
     struct iovec place = {&count, sizeof count};
-    ssize_t length = preadv2(semaphore->file, &place, 1, -1, RWF_NOWAIT);
+    ssize_t length = (ssize_t)syscall(SYS_preadv2, semaphore->file, &place, 1L, -1L, 0L, (long)RWF_NOWAIT);
     if (length < 0 && errno == EOPNOTSUPP) /* old kernels */
         length = read(semaphore->file, &count, sizeof count);
     *success = length == (ssize_t)sizeof count;
