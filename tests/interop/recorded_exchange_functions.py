@@ -348,7 +348,7 @@ def test_pictures_and_samples_come_back_in_the_library(
     each_way = ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"]
     with bl.Queue(device, context, in_order=in_order) as queue:
         # The first results lie in memory of ours, which the library would take by from_dlpack.
-        monkeypatch.setitem(array_library._known, Exchanged, lambda values: arrays(values.shape))
+        monkeypatch.setitem(array_library._constructors, Exchanged, lambda values: arrays(values.shape))
         torch_like = {
             "dtype": property(lambda array: f"torch.{array.array.dtype}"),
             "is_contiguous": lambda array: array.array.flags.c_contiguous,

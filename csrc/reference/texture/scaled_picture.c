@@ -242,13 +242,13 @@ static void make_lines(const struct blr_texture *texture, const blr_image_call_t
     for (uint32_t k = 0; k < count; k++) {
         const struct line *line = &lines[k];
         const uint64_t bytes = (line->to - line->from) * size;
-        const unsigned char *made = (unsigned char *)values[k] + (line->from - line->start) * size;
+        const unsigned char *source = (unsigned char *)values[k] + (line->from - line->start) * size;
         if (left_over[k] != 0)
             sample_again(texture, call, strip->at, line->y, left_over[k], columns, values[k]);
         if (streams)
-            blr_stream_bytes(target[k], made, bytes);
+            blr_stream_bytes(target[k], source, bytes);
         else if (values[k] != target[k])
-            memcpy(target[k], made, bytes);
+            memcpy(target[k], source, bytes);
     }
 }
 
@@ -271,14 +271,14 @@ bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows
     for (uint64_t column = 0; column < width; column += most) {
         const uint32_t columns = width - column < most ? (uint32_t)(width - column) : most;
         place_columns(&strip, rows, texture, &call->map, column, columns);
-        for (uint64_t row = begin / width, made; row <= last_row; row += made) {
+        for (uint64_t row = begin / width, step; row <= last_row; row += step) {
             struct line lines[2];
-            for (made = 0; made < 2 && row + made <= last_row; made++) {
-                lines[made] = line_of(texture, rows, call, (row + made) * width + column, begin, end, columns);
-                if (made == 1 && (functions.spread != NULL || !share_rows(&lines[0], &lines[1])))
+            for (step = 0; step < 2 && row + step <= last_row; step++) {
+                lines[step] = line_of(texture, rows, call, (row + step) * width + column, begin, end, columns);
+                if (step == 1 && (functions.spread != NULL || !share_rows(&lines[0], &lines[1])))
                     break;
             }
-            make_lines(texture, call, &functions, &strip, lines, (uint32_t)made);
+            make_lines(texture, call, &functions, &strip, lines, (uint32_t)step);
         }
     }
     blr_stream_end();

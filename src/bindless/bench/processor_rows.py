@@ -37,7 +37,7 @@ print(json.dumps({{"rows": [asdict(row) for row in bench.rows], "notes": bench.n
 
 # Elements of the sums, sides of the matrices and pictures, and the least ratio to numba.
 _ELEMENTS, _SIDE, _PICTURE, _STEPS = 1 << 20, 256, 1024, 100
-_WANTED = {"axpby": 0.5, "matrix product": 1.5, "stencil": 0.5, "sums in local memory": 0.3, "mandelbrot": 2.0}
+_GOAL = {"axpby": 0.5, "matrix product": 1.5, "stencil": 0.5, "sums in local memory": 0.3, "mandelbrot": 2.0}
 
 
 def measure_processor(bench: Bench) -> None:
@@ -76,7 +76,7 @@ def measure_processor_here(bench: Bench) -> None:
         work()
         peer()
         np.testing.assert_allclose(ours.numpy(queue), theirs, rtol=1e-4)
-        beside = {"numba": Peer(peer, wanted=_WANTED[name])}
+        beside = {"numba": Peer(peer, goal=_GOAL[name])}
         bench.measure(f"{name} on the processor, {size}", work, beside, amount=amount, unit="items")
 
     (x, x_), (y, y_), (z, z_) = (on_device(count) for _ in range(3))

@@ -153,7 +153,7 @@ def _job(args: argparse.Namespace) -> Job:
         displacement = opened(args.displacement)
         values = displacement.array
         places += displacement.places
-        size = (warp.dims, *warp.output_shape[warp.kept :])
+        size = (warp.dims, *warp.output_shape[warp.batch :])
         if tuple(values.shape) != size:
             raise InvalidError(
                 f"--displacement {args.displacement} has shape {tuple(values.shape)}; for this result it is {size}"
@@ -179,7 +179,7 @@ def _job(args: argparse.Namespace) -> Job:
         sizes = _numbers("--scale-of-output", args.scale_of_output, (warp.dims, ndim), float)
     axes = result_axes(image.axes, warp, sizes, displaced=field is not None)
     if axes.remark and sizes is None:
-        words = ", ".join(f"{axis.name} {axis.scale:.6g}" for axis in axes.axes[warp.kept :])
+        words = ", ".join(f"{axis.name} {axis.scale:.6g}" for axis in axes.axes[warp.batch :])
         _say(
             f"{axes.remark}, which scale and translation of OME-Zarr do not describe: the metadata gives the sizes of "
             f"elements along the new axes ({words}); --scale-of-output gives others"

@@ -179,7 +179,7 @@ def _mapped_axes(matrix: Array, ndim: int) -> int:
 
 def _chunks_of(image: Any, warp: Warp, request: Any) -> tuple[tuple[int, ...], ...]:
     """Of the result, as dask has them."""
-    shape, batch = warp.output_shape, warp.kept
+    shape, batch = warp.output_shape, warp.batch
     own = getattr(image, "chunks", None)
     _require_listable(image, warp, own, request)
     if isinstance(image, da.Array):
@@ -244,7 +244,7 @@ def _lazy(name: str, image: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]
     like = None if isinstance(meta, np.ndarray) else meta
     starts = starts_of(chunks)
     blocks = Blocks(warp, starts, source, image_starts, field, bool(field_name), like)
-    batch = warp.kept
+    batch = warp.batch
 
     def dependencies(numbers: Sequence[Number]) -> Iterator[Iterable[Any]]:
         if image_name:
@@ -259,7 +259,7 @@ def _lazy(name: str, image: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]
 
 def _field_of(displacement: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]) -> Any:
     """The displacements, as a dask array in the result's chunks or as an array that blocks read."""
-    dims, batch = warp.dims, warp.kept
+    dims, batch = warp.dims, warp.batch
     field = displacement if isinstance(displacement, da.Array) else source_of("displacement", displacement)
     shape = (dims, *warp.output_shape[batch:])
     if tuple(field.shape) != shape:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..image.array_library import AnyArray, library_of, seen
+from ..image.array_library import AnyArray, library_of, view
 from ..model.arrays import Array, DType
 from ..model.resampling import Window
 from ..ndimage.images import ImageKey
@@ -53,7 +53,7 @@ def compute(
     warp: Warp,
     block: Block,
     reader: Reader,
-    moved: Array | None,
+    shifts: Array | None,
     workspace: Workspace,
     most_bytes: float | None = None,
     spans: Sequence[Span] | None = None,
@@ -82,14 +82,14 @@ def compute(
     Any
         Array of the library of the reader's parts, or of numpy where nothing is read.
     """
-    kept, sizes = block[: warp.kept], warp.input_shape[warp.kept :]
+    batch, sizes = block[: warp.batch], warp.input_shape[warp.batch :]
     shape = tuple([part.stop - part.start for part in block])
     if spans is None:
-        spans = warp.spans(block, moved)
+        spans = warp.spans(block, shifts)
     if spans is None:
-        return _filled(warp, block, moved, workspace)
-    kind: list[object] = [warp.kind, shape, most_bytes, None if moved is None else moved.dtype]
-    part: list[slice] | None = list(kept)
+        return _filled(warp, block, shifts, workspace)
+    kind: list[object] = [warp.kind, shape, most_bytes, None if shifts is None else shifts.dtype]
+    part: list[slice] | None = list(batch)
     for (origin, count), n in zip(spans, warp.whole):
         kind += (count, 0 < origin < n - count)
         if part is not None:
@@ -98,26 +98,26 @@ def compute(
     row: _Row | None = workspace.rows.get(key)
     if row is None and max(shape) > 1:
         most = min(_MOST_BYTES, workspace.most_bytes) if most_bytes is None else most_bytes
-        if not _fits(warp, shape, spans, moved, workspace, most):
-            return _halves(warp, block, reader, moved, workspace, most)
+        if not _fits(warp, shape, spans, shifts, workspace, most):
+            return _halves(warp, block, reader, shifts, workspace, most)
     if warp.is_cubic:
         texels = coefficients_of(
-            workspace, reader, kept, spans, sizes, warp.margin, warp.filter, warp.element, warp.filter.fill
+            workspace, reader, batch, spans, sizes, warp.margin, warp.filter, warp.element, warp.filter.fill
         )
     elif part is not None:
         texels = reader(tuple(part))
     else:
         indices = [texels_of(span, size, warp.boundary) for span, size in zip(spans, sizes)]
-        texels = read(reader, kept, indices, warp.element, warp.filter.fill)
+        texels = read(reader, batch, indices, warp.element, warp.filter.fill)
     if workspace.is_staged and not warp.is_cubic and texels.nbytes >= staging.SMALLEST:
         texels = workspace.on_way(texels)
-    coords: AnyArray | None = None if moved is None else _vectors(moved)
+    coords: AnyArray | None = None if shifts is None else _vectors(shifts)
     origins, first = [0, 0, 0], [0, 0, 0]
     for axis, (span, along) in enumerate(zip(reversed(spans), reversed(block))):
         origins[axis], first[axis] = span[0], along.start
     x, y, z = origins
     i, j, k = first
-    places = Places(shape[warp.kept :], warp.extended_map, coords, (i, j, k), Window((x, y, z), warp.whole_xyz))
+    places = Places(shape[warp.batch :], warp.extended_map, coords, (i, j, k), Window((x, y, z), warp.whole_xyz))
     if row is not None and type(texels) is np.ndarray and texels.dtype == row.texel:
         values = (
             _through_device(row, shape, texels, places, workspace)
@@ -132,17 +132,17 @@ def compute(
 def image_ranges(warp: Warp, spans: Sequence[Span]) -> list[list[tuple[int, int]]]:
     """The ranges of the input, (start, stop), that spans of the extended input are computed from, for each axis."""
     boundary, margin = warp.boundary, warp.margin
-    found = []
-    for span, size in zip(spans, warp.input_shape[warp.kept :]):
+    ranges = []
+    for span, size in zip(spans, warp.input_shape[warp.batch :]):
         if warp.is_cubic:
             parts = covers(texels_of(span, size + 2 * margin, boundary))
             samples = [samples_around(slice(*part), size, margin, boundary) for part in parts]
-            found.append([part for some in samples for part in covers(some)])
+            ranges.append([part for some in samples for part in covers(some)])
         elif span.origin >= 0 and span.origin + span.size <= size:
-            found.append([(span.origin, span.origin + span.size)])
+            ranges.append([(span.origin, span.origin + span.size)])
         else:
-            found.append(covers(texels_of(span, size, boundary)))
-    return found
+            ranges.append(covers(texels_of(span, size, boundary)))
+    return ranges
 
 
 def _through_device(
@@ -164,13 +164,13 @@ def _sampled(
     warp: Warp, shape: tuple[int, ...], texels: Any, places: Places, workspace: Workspace, key: tuple[object, ...] = ()
 ) -> Any:
     """The values of a block, from its texels or their coefficients; ``key``: what the block is repeated for."""
-    queue, kept, library = workspace.queue, warp.kept, library_of(texels)
+    queue, batch, library = workspace.queue, warp.batch, library_of(texels)
     values = workspace.values(shape, warp.element) if library is None else None
     coords = places.coords
     if values is not None and isinstance(coords, np.ndarray):
         coords = workspace.uploaded("displacements", coords)
         places = places._replace(coords=coords)
-    array = seen("input", texels, queue)
+    array = view("input", texels, queue)
     pixels, on_device = elements_of(array[..., None], warp.filter.fill), isinstance(array, UsmArray)
     described = Description(
         pixels.dtype,
@@ -179,7 +179,7 @@ def _sampled(
         shape,
         warp.element,
         places.shape,
-        tuple(range(kept)),
+        tuple(range(batch)),
         on_device or values is not None or isinstance(coords, UsmArray),
         None if coords is None else coords.dtype,
         in_window=True,
@@ -203,19 +203,19 @@ def _sampled(
     return converted(result, warp.element)
 
 
-def _vectors(moved: Array) -> Array:
+def _vectors(shifts: Array) -> Array:
     """Displacements as (axes, N), of single or double precision."""
-    single = moved.dtype.kind == "f" and moved.dtype.itemsize <= 4
+    single = shifts.dtype.kind == "f" and shifts.dtype.itemsize <= 4
     dtype = np.float32 if single else np.float64
-    return np.ascontiguousarray(moved, dtype).reshape(len(moved), -1)
+    return np.ascontiguousarray(shifts, dtype).reshape(len(shifts), -1)
 
 
-def _filled(warp: Warp, block: Block, moved: Array | None, workspace: Workspace) -> Array:
+def _filled(warp: Warp, block: Block, shifts: Array | None, workspace: Workspace) -> Array:
     """A block of the fill value, which the filter rounds and clamps: computed once."""
     dtype, dims = warp.element, warp.dims
     texels = np.zeros((1,) * len(block), np.float32 if warp.is_cubic else dtype)
-    corner = None if moved is None else _vectors(moved[(slice(None),) + (slice(0, 1),) * dims])
-    i, j, k = (*(part.start for part in reversed(block[warp.kept :])), 0, 0)[:3]
+    corner = None if shifts is None else _vectors(shifts[(slice(None),) + (slice(0, 1),) * dims])
+    i, j, k = (*(part.start for part in reversed(block[warp.batch :])), 0, 0)[:3]
     places = Places((1,) * dims, warp.extended_map, corner, (i, j, k), Window((0, 0, 0), warp.whole_xyz))
     value = _sampled(warp, (1,) * len(block), texels, places, workspace)
     result = staged_empty(workspace.queue, tuple(part.stop - part.start for part in block), dtype)
@@ -227,7 +227,7 @@ def _fits(
     warp: Warp,
     shape: Sequence[int],
     spans: Sequence[Span],
-    moved: Array | None,
+    shifts: Array | None,
     workspace: Workspace,
     most: float,
 ) -> bool:
@@ -236,24 +236,24 @@ def _fits(
         if span.size > bound:
             return False
         texels *= span.size
-    texels *= math.prod(shape[: warp.kept])
-    displacements = 0 if moved is None else moved.nbytes
+    texels *= math.prod(shape[: warp.batch])
+    displacements = 0 if shifts is None else shifts.nbytes
     return (texels + math.prod(shape)) * max(warp.element.itemsize, 4) + displacements <= most
 
 
-def _halves(warp: Warp, block: Block, reader: Reader, moved: Array | None, workspace: Workspace, most: float) -> Any:
+def _halves(warp: Warp, block: Block, reader: Reader, shifts: Array | None, workspace: Workspace, most: float) -> Any:
     """The values of a block that is divided along its longest axis."""
     sizes = [part.stop - part.start for part in block]
     axis = sizes.index(max(sizes))
     middle = block[axis].start + sizes[axis] // 2
-    found = []
+    halves = []
     for part in (slice(block[axis].start, middle), slice(middle, block[axis].stop)):
         inside = (*block[:axis], part, *block[axis + 1 :])
-        some = moved
-        if moved is not None and axis >= warp.kept:
-            cut = [slice(None)] * moved.ndim
-            along = axis - warp.kept
+        some = shifts
+        if shifts is not None and axis >= warp.batch:
+            cut = [slice(None)] * shifts.ndim
+            along = axis - warp.batch
             cut[along + 1] = slice(part.start - block[axis].start, part.stop - block[axis].start)
-            some = moved[tuple(cut)]
-        found.append(compute(warp, inside, reader, some, workspace, most))
-    return np.concatenate(found, axis)
+            some = shifts[tuple(cut)]
+        halves.append(compute(warp, inside, reader, some, workspace, most))
+    return np.concatenate(halves, axis)

@@ -75,7 +75,7 @@ def chunk_ranges(
         return []
     if not warp.is_cubic:
         ranges: list[Sequence[int]] = []
-        ends = [(part.start, part.stop) for part in block[: warp.kept]]
+        ends = [(part.start, part.stop) for part in block[: warp.batch]]
         ends += [(origin, origin + size) for origin, size in spans]
         for starts, (first, stop) in zip(image_starts, ends):
             if first < 0 or stop > starts[-1]:
@@ -83,7 +83,7 @@ def chunk_ranges(
             ranges.append(range(bisect_right(starts, first) - 1, bisect_left(starts, stop)))
         else:
             return ranges
-    parts_of_axes = [[(part.start, part.stop)] for part in block[: warp.kept]] + image_ranges(warp, spans)
+    parts_of_axes = [[(part.start, part.stop)] for part in block[: warp.batch]] + image_ranges(warp, spans)
     return [
         sorted({number for part in parts for number in chunks_between(starts, *part)})
         for starts, parts in zip(image_starts, parts_of_axes)
@@ -108,13 +108,13 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
         A part of the input cannot be read.
     """
     block, workspace, warp = blocks.block(number), workspace_of_thread(), blocks.warp
-    moved: Array | None = None
+    first: Array | None = None
     spans = None
     if blocks.field_is_chunk:
-        moved, chunks = np.asarray(chunks[0]), chunks[1:]
+        first, chunks = np.asarray(chunks[0]), chunks[1:]
     elif blocks.field is not None:
-        whole = (slice(None), *block[warp.kept :])
-        moved = np.asarray(read_part(blocks.field.__getitem__, "displacement", blocks.field, whole))
+        whole = (slice(None), *block[warp.batch :])
+        first = np.asarray(read_part(blocks.field.__getitem__, "displacement", blocks.field, whole))
     if blocks.image is None:
         spans = warp.spans(block)
         needed = itertools.product(*chunk_ranges(warp, blocks.image_starts, block, spans))
@@ -125,7 +125,7 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
     else:
         reader = partial(read_part, blocks.image.__getitem__, "image", blocks.image)
     try:
-        result = compute(warp, block, reader, moved, workspace, spans=spans)
+        result = compute(warp, block, reader, first, workspace, spans=spans)
     except BlockError as error:
         raise BlockError(f"block {number} [{part_text(block)}]: {error}") from error
     if blocks.like is not None and isinstance(result, np.ndarray):

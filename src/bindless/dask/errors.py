@@ -56,7 +56,7 @@ def place_of(array: Any) -> str:
     if place is not None:  # FileArray
         return str(place[1])
     for name in _STORES:
-        found = getattr(array, name, None)
-        if found is not None:
-            return str(found)
+        value = getattr(array, name, None)
+        if value is not None:
+            return str(value)
     return f"a {type(array).__name__} in memory"

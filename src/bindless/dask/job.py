@@ -154,7 +154,7 @@ class Job:
         shape = level.warp.output_shape
         block = [min(part, size) for part, size in zip(self.output.shards or self.output.chunks, shape)]
         while math.prod(block) < _ELEMENTS:
-            growing = [axis for axis, size in enumerate(shape) if block[axis] < size and axis >= level.warp.kept]
+            growing = [axis for axis, size in enumerate(shape) if block[axis] < size and axis >= level.warp.batch]
             if not growing:
                 break
             axis = min(growing, key=lambda axis: (block[axis], -axis))
@@ -189,7 +189,7 @@ class Job:
         for index in range(0, every, step):
             block = tuple(slice(along[n], along[n + 1]) for along, n in zip(starts, _number(index, counts)))
             spans = level.warp.spans(block)
-            count = math.prod(part.stop - part.start for part in block[: level.warp.kept])
+            count = math.prod(part.stop - part.start for part in block[: level.warp.batch])
             total += 0 if spans is None else math.prod(span.size for span in spans) * count * item
         return total * every // -(-every // step)
 

@@ -38,27 +38,27 @@ class NestedArray:
         ranges = [chunks_between(starts, along.start, along.stop) for starts, along in zip(self._starts, part)]
         numbers = list(itertools.product(*ranges))
         keys = [(self.name, *number) for number in numbers]
-        found = get_sync(_needed(self._graph, keys), keys)
-        return read_chunks(self._starts, dict(zip(numbers, found)), empty_like, part)
+        values = get_sync(_needed(self._graph, keys), keys)
+        return read_chunks(self._starts, dict(zip(numbers, values)), empty_like, part)
 
 
 def _needed(graph: Any, keys: list[Any]) -> dict[Any, Any]:
     """The tasks that some keys depend on, and the chunks that a cluster keeps."""
-    found: dict[Any, Any] = {}
-    kept: dict[Any, Any] = {}
+    tasks: dict[Any, Any] = {}
+    futures: dict[Any, Any] = {}
     left = list(keys)
     while left:
         key = left.pop()
-        if key not in found and key not in kept:
+        if key not in tasks and key not in futures:
             task = graph[key]
             if type(task).__module__.partition(".")[0] == "distributed":  # a Future
-                kept[key] = task
+                futures[key] = task
                 continue
-            found[key] = task
+            tasks[key] = task
             left.extend(task.dependencies if isinstance(task, Task) else getattr(task, "dependencies", ()))
-    if kept:
-        found.update({key: DataNode(key, value) for key, value in zip(kept, _fetched(list(kept.values())))})
-    return found
+    if futures:
+        tasks.update({key: DataNode(key, value) for key, value in zip(futures, _fetched(list(futures.values())))})
+    return tasks
 
 
 def _fetched(futures: list[Any]) -> list[Any]:
@@ -70,5 +70,5 @@ def _fetched(futures: list[Any]) -> list[Any]:
     except ValueError:  # not in a worker
         return [future.result() for future in futures]
     with worker_client() as client:
-        found: list[Any] = client.gather([Future(future.key, client) for future in futures])
-        return found
+        values: list[Any] = client.gather([Future(future.key, client) for future in futures])
+        return values

@@ -33,7 +33,7 @@ def keys_of_chunks(blocks: Blocks, name: str, numbers: Sequence[Number]) -> Iter
     numbers : Sequence[Number]
         Of the blocks.
     """
-    warp, batch = blocks.warp, blocks.warp.kept
+    warp, batch = blocks.warp, blocks.warp.batch
     index = np.array(numbers, np.int64).reshape(len(numbers), len(blocks.starts))
     starts = [np.array(along)[index[:, axis]] for axis, along in enumerate(blocks.starts)]
     stops = [np.array(along)[index[:, axis] + 1] for axis, along in enumerate(blocks.starts)]

@@ -23,18 +23,18 @@ def workspace_of_thread() -> Workspace:
     It is on the default device. Where that is one of several GPUs, workers of a cluster take them in turn by the number
     that is their name, and threads of other processes in the order in which they begin.
     """
-    found: Workspace | None = getattr(_own, "workspace", None)
-    if found is None or found.queue._stream.closed or _own.process != os.getpid():
-        found = _own.workspace = Workspace(Queue(_device(), in_order=True))
+    workspace: Workspace | None = getattr(_own, "workspace", None)
+    if workspace is None or workspace.queue._stream.closed or _own.process != os.getpid():
+        workspace = _own.workspace = Workspace(Queue(_device(), in_order=True))
         _own.process = os.getpid()
-    return found
+    return workspace
 
 
 def _device() -> Device:
     default = Device()
     if not default.is_gpu():
         return default
-    same = [found for found in get_devices("gpu") if found.backend is default.backend]
+    same = [device for device in get_devices("gpu") if device.backend is default.backend]
     number = _number_of_worker()
     return same[(next(_numbers) if number is None else number) % len(same)]
 

@@ -56,7 +56,7 @@ def result_axes(
     InvalidError
         The mapped axes have different units, or an axis gets no size: ``scale`` is needed.
     """
-    batch, mapped = tuple(axes[: warp.kept]), axes[warp.kept :]
+    batch, mapped = tuple(axes[: warp.batch]), axes[warp.batch :]
     matrix, offset = np.array(warp.matrix), np.array(warp.offset)
     diagonal = bool((matrix == np.diag(np.diag(matrix))).all() and (np.diag(matrix) > 0).all())
     sizes = np.array([axis.scale for axis in mapped])

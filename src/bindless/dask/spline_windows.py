@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float32]
 def coefficients_of(
     workspace: Workspace,
     reader: Reader,
-    kept: Sequence[slice],
+    batch: Sequence[slice],
     spans: Sequence[Span],
     sizes: Sequence[int],
     margin: int,
@@ -71,31 +71,31 @@ def coefficients_of(
                 break
             part.append(slice(origin, origin + count))
         else:
-            return _of_part(reader, kept, part, sizes, margin, boundary, dtype, fill)
-    wanted = [texels_of(span, size + 2 * margin, boundary) for span, size in zip(spans, sizes)]
-    ranges = [covers(axis) for axis in wanted]
+            return _of_part(reader, batch, part, sizes, margin, boundary, dtype, fill)
+    texels = [texels_of(span, size + 2 * margin, boundary) for span, size in zip(spans, sizes)]
+    ranges = [covers(axis) for axis in texels]
     if not all(ranges):
-        shape = [part.stop - part.start for part in kept]
+        shape = [part.stop - part.start for part in batch]
         return np.full([*shape, *(span.size for span in spans)], fill, np.float32)
 
-    if on_device and all(covered == [(axis[0], axis[-1] + 1)] for covered, axis in zip(ranges, wanted)):
+    if on_device and all(covered == [(axis[0], axis[-1] + 1)] for covered, axis in zip(ranges, texels)):
         inside = [slice(*covered[0]) for covered in ranges]
-        return _on_device(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill)
+        return _on_device(workspace, reader, batch, inside, sizes, margin, boundary, dtype, fill)
 
     def computed(part: tuple[slice, ...]) -> Floats:
-        inside = part[len(kept) :]
+        inside = part[len(batch) :]
         if on_device:
-            return _on_device(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill).numpy()
-        return _of_part(reader, kept, inside, sizes, margin, boundary, dtype, fill)
+            return _on_device(workspace, reader, batch, inside, sizes, margin, boundary, dtype, fill).numpy()
+        return _of_part(reader, batch, inside, sizes, margin, boundary, dtype, fill)
 
-    found: Floats = read(computed, kept, wanted, np.dtype(np.float32), fill)
-    return found
+    result: Floats = read(computed, batch, texels, np.dtype(np.float32), fill)
+    return result
 
 
 def _on_device(
     workspace: Workspace,
     reader: Reader,
-    kept: Sequence[slice],
+    batch: Sequence[slice],
     part: Sequence[slice],
     sizes: Sequence[int],
     margin: int,
@@ -110,17 +110,17 @@ def _on_device(
     indices = [
         texels_of(Span(start - margin, stop - start), size, boundary) for start, stop, size in zip(starts, stops, sizes)
     ]
-    samples = _host(read(reader, kept, indices, dtype, fill))
+    samples = _host(read(reader, batch, indices, dtype, fill))
     samples = workspace.on_way(samples) if workspace.is_staged and samples.nbytes >= staging.SMALLEST else samples
     source = workspace.uploaded("samples", samples)
-    found = local_coefficients(workspace.queue, source, workspace.array("lines", source.shape, source.dtype), len(part))
+    parts = local_coefficients(workspace.queue, source, workspace.array("lines", source.shape, source.dtype), len(part))
     cut = tuple(slice(inside.start - start, inside.stop - start) for inside, start in zip(part, starts))
-    return found[(slice(None),) * len(kept) + cut]
+    return parts[(slice(None),) * len(batch) + cut]
 
 
 def _of_part(
     reader: Reader,
-    kept: Sequence[slice],
+    batch: Sequence[slice],
     part: Sequence[slice],
     sizes: Sequence[int],
     margin: int,
@@ -135,13 +135,13 @@ def _of_part(
         stop = ((inside.stop - 1) // SEGMENT + 1) * SEGMENT + AROUND - margin
         if start < 0 or stop > size:
             indices = [_samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
-            texels = read(reader, kept, indices, dtype, fill)
+            texels = read(reader, batch, indices, dtype, fill)
             break
         inner.append(slice(start, stop))
     else:
-        texels = reader((*kept, *inner))
+        texels = reader((*batch, *inner))
     samples = texels.astype(np.float32, copy=False) if type(texels) is np.ndarray else _host(texels)
-    for axis, inside in enumerate(part, len(kept)):
+    for axis, inside in enumerate(part, len(batch)):
         samples = _along(samples, axis, inside)
     return samples
 

@@ -47,10 +47,10 @@ class _Decoded:
 
     def get(self, key: tuple[str, Number]) -> Array | None:
         with self._lock:
-            found = self._chunks.get(key)
-            if found is not None:
+            chunk = self._chunks.get(key)
+            if chunk is not None:
                 self._chunks.move_to_end(key)
-            return found
+            return chunk
 
     def put(self, key: tuple[str, Number], chunk: Array) -> None:
         with self._lock:
@@ -113,9 +113,9 @@ class StoredChunks:
             if path.is_file() and path.stat().st_size == size:  # others are missing or damaged: zarr knows
                 return np.memmap(path, self.dtype, "r", 0, self.chunks)
         key = (self._token, number)
-        found = _decoded.get(key) if self._folder is None else None
-        if found is None:
-            found = np.asarray(
+        chunk = _decoded.get(key) if self._folder is None else None
+        if chunk is None:
+            chunk = np.asarray(
                 self._array[tuple(slice(along[n], along[n + 1]) for along, n in zip(self._starts, number))]
             )
             if (
@@ -123,8 +123,8 @@ class StoredChunks:
             ):  # chunks that are missing read as fill values
                 raise FileNotFoundError(f"{self._described} is gone")
             if self._folder is None:
-                _decoded.put(key, found)
-        return found
+                _decoded.put(key, chunk)
+        return chunk
 
     def _require_file(self, root: Path, number: Number) -> None:
         of_file = tuple(n * part // whole for n, part, whole in zip(number, self.chunks, self._file_shape))

@@ -65,7 +65,7 @@ class Warp:
         return repr((self.filter, self.dims, self.dtype, self.whole))  # 0.0 and -0.0 are equal, their texts are not
 
     @cached_property
-    def kept(self) -> int:
+    def batch(self) -> int:
         """Number of the axes before the mapped ones."""
         return len(self.input_shape) - self.dims
 
@@ -102,7 +102,7 @@ class Warp:
     @cached_property
     def whole(self) -> tuple[int, ...]:
         """Texels along the mapped axes of the input, extended."""
-        return tuple(size + 2 * self.margin for size in self.input_shape[self.kept :])
+        return tuple(size + 2 * self.margin for size in self.input_shape[self.batch :])
 
     @cached_property
     def whole_xyz(self) -> tuple[int, int, int]:
@@ -113,14 +113,14 @@ class Warp:
     @cached_property
     def extended_map(self) -> CoordinateMap:
         """The map to positions in the extended input."""
-        return Places((), self.map).moved(self.margin).map
+        return Places((), self.map).shift(self.margin).map
 
     def bounds(self, block: Block) -> tuple[list[float], list[float]]:
         """The smallest and the largest position along each mapped axis, computed and rounded as devices do.
 
         Rounded sums are monotonous: the extremes are at corners of the block.
         """
-        return self.extremes([(float(part.start), float(part.stop - 1)) for part in block[self.kept :]])
+        return self.extremes([(float(part.start), float(part.stop - 1)) for part in block[self.batch :]])
 
     def extremes(self, ends: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
         """``bounds`` of a block, or of many, from its first and its last index along each axis: numbers or arrays."""
@@ -157,7 +157,7 @@ class Warp:
         list[Span] | None
             None where all values are the fill value.
         """
-        lows, highs = self.extremes([(float(part.start), float(part.stop - 1)) for part in block[self.kept :]])
+        lows, highs = self.extremes([(float(part.start), float(part.stop - 1)) for part in block[self.batch :]])
         if field is not None:
             _widen(lows, highs, field)
         spans, taps, pads = [], self.taps, self.uses_unit
@@ -181,7 +181,7 @@ def _widen(lows: list[float], highs: list[float], field: Array) -> None:
     for axis, parts in enumerate(field):
         least, most = float(parts.min()), float(parts.max())
         if not (math.isfinite(least) and math.isfinite(most)):
-            known = parts[np.isfinite(parts)]
-            least, most = (float(known.min()), float(known.max())) if known.size else (math.inf, -math.inf)
+            finite = parts[np.isfinite(parts)]
+            least, most = (float(finite.min()), float(finite.max())) if finite.size else (math.inf, -math.inf)
         lows[axis] += least
         highs[axis] += most

@@ -87,9 +87,9 @@ class Workspace:
 
     def uploaded(self, name: str, array: Array) -> UsmArray:
         """A copy of an array in the device memory of a name."""
-        found = self.array(name, array.shape, array.dtype)
-        self.queue.memcpy(found, np.ascontiguousarray(array))
-        return found
+        target = self.array(name, array.shape, array.dtype)
+        self.queue.memcpy(target, np.ascontiguousarray(array))
+        return target
 
     def values(self, shape: tuple[int, ...], dtype: DType) -> UsmArray | None:
         """Device memory for values that go to pinned memory; None where they are few, or computed in the host's."""
@@ -106,11 +106,11 @@ class Workspace:
         dtype = element_of(array.dtype)
         if dtype not in _STORED or (dtype == array.dtype and is_pinned(array)):
             return array
-        found = staged_empty(self.queue, array.shape, dtype)
+        staging = staged_empty(self.queue, array.shape, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            np.copyto(found, array, "unsafe")
-        self._own = found
-        return found
+            np.copyto(staging, array, "unsafe")
+        self._own = staging
+        return staging
 
     def result(self, texels: Any, shape: tuple[int, ...], dtype: DType) -> Array:
         """Memory of the host for values, that of the texels where nobody else sees it: the queue has read them."""

@@ -29,7 +29,7 @@ from .pillow_arrays import array_of_pillow
 
 __all__ = [
     "OWN_TYPES", "AnyArray", "ArrayLike", "Library", "Maker", "hand_over", "is_of_cupy", "library_of", "maker_of",
-    "new_of_cupy", "seen",
+    "new_of_cupy", "view",
 ]  # fmt: skip
 
 
@@ -69,21 +69,21 @@ OWN_TYPES = frozenset((np.ndarray, UsmArray))
 """Types of arrays that are used as they are."""
 _BYTE = (1, 8)  # DLPack's code and bits of uint8
 # ``from_dlpack`` by the type of the array; None of types that have none.
-_known: dict[type, Library | None] = {}
+_constructors: dict[type, Library | None] = {}
 
 
 def library_of(value: object) -> Library | None:
     """The library of an array; None for numpy, for ``UsmArray`` and for what is no array of another library."""
     kind = type(value)
-    if kind in _known:
-        return _known[kind]
-    found: Library | None = None
+    if kind in _constructors:
+        return _constructors[kind]
+    constructor: Library | None = None
     if not isinstance(value, _OWN) and hasattr(value, "__dlpack__"):
         space = getattr(value, "__array_namespace__", None)
         module = sys.modules.get(kind.__module__.partition(".")[0]) if space is None else space()
-        found = getattr(module, "from_dlpack", None)
-    _known[kind] = found
-    return found
+        constructor = getattr(module, "from_dlpack", None)
+    _constructors[kind] = constructor
+    return constructor
 
 
 def maker_of(array: Any) -> Maker | None:
@@ -116,7 +116,7 @@ def new_of_cupy(place: tuple[int, int], shape: tuple[int, ...], dtype: DType) ->
     return array if array.__dlpack_device__() == place else None
 
 
-def seen(name: str, value: Any, queue: Queue) -> AnyArray:
+def view(name: str, value: Any, queue: Queue) -> AnyArray:
     """An argument as a numpy array, or where it lies on a device as a ``UsmArray``, in place if its library allows.
 
     Raises
@@ -131,16 +131,16 @@ def seen(name: str, value: Any, queue: Queue) -> AnyArray:
             raise InvalidError(f"{name} {value!r} is memory of another context than that of {queue!r}")
         return value
     try:
-        found = foreign_array(value, queue)
+        foreign = foreign_array(value, queue)
     except (BufferError, RuntimeError, TypeError) as error:  # its library refuses
         raise InvalidError(f"{name}: a {type(value).__name__} does not give its memory: {error}") from error
-    if isinstance(found, UsmArray):
-        return found
-    if found is value:
+    if isinstance(foreign, UsmArray):
+        return foreign
+    if foreign is value:
         warn_of_mask(value, name)
         pillow = array_of_pillow(value)
-        found = value if pillow is None else pillow
-    array = as_array(name, found)
+        foreign = value if pillow is None else pillow
+    array = as_array(name, foreign)
     if array.dtype.kind in "OSU":
         way = "; Image.open reads a picture file" if isinstance(value, (str, bytes, os.PathLike)) else ""
         raise InvalidError(f"{name}={shown(value)} makes an array of {array.dtype}, not of numbers{way}")
@@ -155,7 +155,7 @@ def hand_over(value: object, array: AnyArray) -> None:
     value : object
         The argument as the caller gave it.
     array : AnyArray
-        As ``seen`` gave it.
+        As ``view`` gave it.
     """
     library = library_of(value)
     if library is not None and isinstance(array, UsmArray) and array.size:

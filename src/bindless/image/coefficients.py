@@ -41,7 +41,7 @@ class Coefficients:
     def __init__(self) -> None:
         self._lock = Lock()
         self._store: ImageStore | None = None
-        self._kept: dict[Any, UsmArray] = {}
+        self._arrays: dict[Any, UsmArray] = {}
         self._shared = False
         self.ready: After | None = None
 
@@ -57,7 +57,7 @@ class Coefficients:
         """Frees the memory on the device."""
         with self._lock:
             store, self._store, self.ready = self._store, None, None
-            self._kept.clear()
+            self._arrays.clear()
         if store is not None:
             store.close()
 
@@ -101,12 +101,12 @@ class Coefficients:
 
     def _array(self, queue: Queue, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> UsmArray:
         """Memory for what is computed on the way, kept once pixels change: who changes them does so again."""
-        kept = self._kept.get(name)
-        if kept is None:
-            kept = usm_empty(shape, dtype, queue)
+        array = self._arrays.get(name)
+        if array is None:
+            array = usm_empty(shape, dtype, queue)
             if self._store is not None and queue._stream.in_order:  # else a command may still read it
-                self._kept[name] = kept
-        return kept
+                self._arrays[name] = array
+        return array
 
     def _pixels(self, image: Image) -> tuple[UsmArray, After]:
         """The pixels as float32 on the device, in the numbers of the array, without what is only stored."""

@@ -31,7 +31,7 @@ __all__ = ["matrix_of_coordinates", "sample_computed"]
 def sample_computed(
     image: Image, arrays: Mapping[str, AnyArray], leading: tuple[int, ...], result: Result, every: bool
 ) -> tuple[AnyArray, After]:
-    """The values of ``sample``, as ``Result.given`` takes them, and the events that they come with.
+    """The values of ``sample``, as ``Result.deliver`` takes them, and the events that they come with.
 
     Parameters
     ----------

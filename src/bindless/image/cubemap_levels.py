@@ -20,7 +20,7 @@ from ..model.image_descriptor import integer
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, per_item
-from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
+from .array_library import AnyArray, ArrayLike, hand_over, library_of, view
 from .group_store import GroupStore, given_from_host
 from .options import ImageOptions
 from .results import Result
@@ -82,7 +82,7 @@ class CubemapLevels(GroupStore):
     ) -> Any:
         """Samples between two levels go through the host, also where the directions lie on the device."""
         parts = self.parts
-        directions = seen("coords", coords, image._queue)
+        directions = view("coords", coords, image._queue)
         leading = tuple(coordinate_axes(image, directions).shape[:-1])
         if dx is not None:
             steps = [_host(image, name, value).astype(np.float64) for name, value in (("dx", dx), ("dy", dy))]
@@ -155,7 +155,7 @@ def _smaller(first: Image) -> list[Array]:
 
 
 def _host(image: Image, name: str, value: Any) -> Array:
-    array = seen(name, value, image._queue)
+    array = view(name, value, image._queue)
     return array.numpy() if isinstance(array, UsmArray) else array
 
 

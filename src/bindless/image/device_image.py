@@ -301,11 +301,11 @@ class ImageStore:
             if handle is None:
                 if self.descriptor.type is ImageType.mipmap:
                     desc = self.descriptor.get_mip_level_desc(level)
-                    made = create_image(memory.get_mip_level_mem_handle(level), desc, self._queue)
+                    fresh = create_image(memory.get_mip_level_mem_handle(level), desc, self._queue)
                 else:
-                    made = create_image(memory, self.descriptor, self._queue)
-                assert isinstance(made, UnsampledImageHandle)
-                handle = self._unsampled.setdefault(level, made)
+                    fresh = create_image(memory, self.descriptor, self._queue)
+                assert isinstance(fresh, UnsampledImageHandle)
+                handle = self._unsampled.setdefault(level, fresh)
             return handle
 
     def _held_level(self, level: int) -> HeldHandle:

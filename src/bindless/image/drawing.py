@@ -234,7 +234,7 @@ def draw(
                 events += (event,)
             event = None  # drivers record the events of which a reference exists
         if result is not None:
-            return out if values is result.array and result.is_own else result.given(values, events, library)
+            return out if values is result.array and result.is_own else result.deliver(values, events, library)
         if in_usm and not target:
             copied = empty_result(shape, dtype)
             queue.memcpy(copied, values, depends_on=events).wait()

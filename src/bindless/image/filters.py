@@ -18,12 +18,12 @@ _PLAIN = (Interpolation.nearest, Interpolation.linear)
 _CONVOLUTIONS = (Interpolation.catmull_rom, Interpolation.bicubic)
 
 
-def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) -> None:
+def require_filter(filter_: Filter, described: ImageDescriptor, mipmaps: bool) -> None:
     """Refuses a filter that does not fit the image, or whose parts do not fit each other.
 
     Parameters
     ----------
-    wanted : Filter
+    filter_ : Filter
         Of its options.
     described : ImageDescriptor
         The image as the user sees it.
@@ -35,25 +35,25 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
     InvalidError
         The message names the values, and what is possible.
     """
-    name, precision = str(wanted.interpolation), wanted.precision
-    boundary = wanted.boundary[: described.dimensions]
+    name, precision = str(filter_.interpolation), filter_.precision
+    boundary = filter_.boundary[: described.dimensions]
     if described.dtype.kind in "iu":
-        _require_code(wanted.fill, described)
-    if wanted.ignore_nan:
+        _require_code(filter_.fill, described)
+    if filter_.ignore_nan:
         if described.dtype.kind != "f":
             raise InvalidError(f'nan="ignore": an image of {described.dtype} has no NaN; leave nan out')
         if precision is not Precision.exact:
             raise InvalidError(f'nan="ignore" needs precision="exact"; the precision is {precision}')
-        if wanted.interpolation not in _PLAIN:
+        if filter_.interpolation not in _PLAIN:
             raise InvalidError(
                 f'nan="ignore" with filtering={name!r}: some of its weights are negative, and what is left of them may '
                 'have a sum near 0; use filtering="linear"'
             )
-    if wanted.interpolation is Interpolation.cubic:
-        _require_margin(wanted.fill, boundary)
-    if precision is Precision.reproducible and wanted.interpolation in _CONVOLUTIONS:
+    if filter_.interpolation is Interpolation.cubic:
+        _require_margin(filter_.fill, boundary)
+    if precision is Precision.reproducible and filter_.interpolation in _CONVOLUTIONS:
         raise InvalidError(f'filtering={name!r} with precision="reproducible": it takes precision="exact"')
-    fill = wanted.fill
+    fill = filter_.fill
     if fill != 0 and not {Boundary.border, Boundary.extent} & set(boundary):
         modes = ", ".join(sorted({name_of_boundary(mode) for mode in boundary}))
         raise InvalidError(
@@ -68,11 +68,11 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
         what = "mipmaps" if mipmaps else "cubemaps"
         modes = ", ".join(map(name_of_boundary, boundary))
         lacks = {
-            f'filtering={name!r}: {what} have filtering="linear" or "nearest"': wanted.interpolation not in _PLAIN,
+            f'filtering={name!r}: {what} have filtering="linear" or "nearest"': filter_.interpolation not in _PLAIN,
             f"fill={fill:g}: {what} have 0 outside": fill != 0,
-            f'nan="ignore": {what} have no weights for NaN': wanted.ignore_nan,
+            f'nan="ignore": {what} have no weights for NaN': filter_.ignore_nan,
             f'addressing {modes} with precision="reproducible": {what} have the addressing of texture units': (
-                precision is Precision.reproducible and not wanted.has_unit_boundary
+                precision is Precision.reproducible and not filter_.has_unit_boundary
             ),
         }
         reasons = [text for text, is_lacking in lacks.items() if is_lacking]

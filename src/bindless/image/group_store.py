@@ -81,16 +81,16 @@ def place_of(result: Result, *, on_device: bool) -> AnyArray:
 def given_from_parts(result: Result, values: AnyArray, queue: Queue, library: Library | None) -> Any:
     """The result for the caller, from a place that the parts have filled."""
     after = () if queue._stream.in_order or isinstance(values, np.ndarray) else (after_all(queue),)
-    return result.given(values, after, library)
+    return result.deliver(values, after, library)
 
 
 def given_from_host(result: Result, values: Array, queue: Queue, library: Library | None, *, on_device: bool) -> Any:
     """The result for the caller, on the device if it belongs there, from values on the host."""
     place = place_of(result, on_device=on_device)
     if not isinstance(place, UsmArray):
-        return result.given(values, (), library)
+        return result.deliver(values, (), library)
     event = queue.memcpy(place, np.ascontiguousarray(values))
-    return result.given(place, (event,), library)
+    return result.deliver(place, (event,), library)
 
 
 def after_all(queue: Queue) -> Event:

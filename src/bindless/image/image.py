@@ -33,7 +33,7 @@ from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import warn_of_channels
-from .array_library import OWN_TYPES, ArrayLike, Library, Maker, hand_over, library_of, maker_of, seen
+from .array_library import OWN_TYPES, ArrayLike, Library, Maker, hand_over, library_of, maker_of, view
 from .coefficients import Coefficients
 from .copying import copied, deep_copied, pickled
 from .cubemap_levels import CubemapLevels
@@ -70,10 +70,10 @@ def image_named(name: str) -> Image:
     InvalidError
         It was collected.
     """
-    found = _named.get(name)
-    if found is None:
+    image = _named.get(name)
+    if image is None:
         raise InvalidError(f"{name} was collected before it was used: keep it as long as what refers to it")
-    return found
+    return image
 
 
 class Image(HandleOwner):
@@ -220,7 +220,7 @@ class Image(HandleOwner):
             self._hold(ImageStore.copied(array, direct.described, direct.stored, queue, self._handle_precision))
             self._maker = maker_of(array)
             return
-        pixels = seen("array", array, queue)
+        pixels = view("array", array, queue)
         plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
         self._take(plan, queue)
         if type(array) is not np.ndarray:
@@ -481,7 +481,7 @@ class Image(HandleOwner):
 
     def _update_any(self, array: ArrayLike) -> Event | None:
         """``update`` of an array for which no copy is prepared."""
-        pixels = seen("array", array, self._queue)
+        pixels = view("array", array, self._queue)
         if pixels.shape != self.shape or taken_dtype(pixels.dtype) != self.dtype:
             raise InvalidError(
                 f"an array of {pixels.dtype} of shape {pixels.shape}; update takes {self.dtype} of shape {self.shape}, "

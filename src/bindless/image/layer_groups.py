@@ -20,7 +20,7 @@ from ..submission.event import Event
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item
-from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, seen
+from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, view
 from .drawing import Frame
 from .group_store import GroupStore, after_all, given_from_host, given_from_parts, place_of
 from .results import Result
@@ -98,29 +98,29 @@ class LayerGroup(GroupStore):
         out: Any,
     ) -> Any:
         """An array of layers goes through the host, also where it lies on the device."""
-        given = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
-        return self._read(image, given, out, {})
+        arguments = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
+        return self._read(image, arguments, out, {})
 
     def fetch(self, image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
         """See ``sample`` for arrays of layers."""
         return self._read(image, {"coords": coords, "layers": layers}, out, {"level": level})
 
-    def _read(self, image: Image, given: Mapping[str, Any], out: Any, fetched: dict[str, Any]) -> Any:
+    def _read(self, image: Image, arguments: Mapping[str, Any], out: Any, fetched: dict[str, Any]) -> Any:
         """``sample``, or with the options ``fetched`` of it ``fetch``."""
         queue = image._queue
-        arrays = {name: seen(name, value, queue) for name, value in given.items() if value is not None}
+        arrays = {name: view(name, value, queue) for name, value in arguments.items() if value is not None}
         leading = tuple(coordinate_axes(image, arrays["coords"], fetch=bool(fetched)).shape[:-1])
         name, dtype = "fetch" if fetched else "sample", self.descriptor.value_dtype
         channels = (image.num_channels,) if image._has_channel_axis else ()
         chosen = _chosen(image, arrays.pop("layers", None))
-        library = library_of(given["coords"])
+        library = library_of(arguments["coords"])
         if chosen is None:
             result = Result(queue, out, (image.num_layers, *leading, *channels), dtype, arrays.values())
             place = place_of(result, on_device=any(isinstance(array, UsmArray) for array in arrays.values()))
             for part, target in self._places(place):
                 getattr(part, name)(**arrays, **fetched, out=target)
             for key, array in arrays.items():
-                hand_over(given[key], array)
+                hand_over(arguments[key], array)
             return given_from_parts(result, place, queue, library)
         result = Result(queue, out, (*leading, *channels), dtype, arrays.values())
         on_device = isinstance(arrays["coords"], UsmArray)

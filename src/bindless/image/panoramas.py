@@ -12,7 +12,7 @@ from ..sampling.codes import to_storage
 from ..sampling.row_blocks import require_room
 from ..sycl.queue.queue import Queue
 from .arguments import sizes_of
-from .array_library import ArrayLike, seen
+from .array_library import ArrayLike, view
 from .coordinates import cube_directions, panorama_coordinates
 from .default_queue import queue_of_array
 
@@ -49,7 +49,7 @@ def from_equirectangular(
         The panorama has not two dimensions, or the size is not positive.
     """
     queue = queue_of_array(panorama) if queue is None else queue
-    pixels = seen("panorama", panorama, queue)
+    pixels = view("panorama", panorama, queue)
     if pixels.ndim not in (2, 3):
         raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
     height, width = pixels.shape[:2]

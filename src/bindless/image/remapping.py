@@ -13,7 +13,7 @@ from ..model.errors import InvalidError
 from ..sampling.row_blocks import SMALL_PICTURE, require_room
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes
-from .array_library import OWN_TYPES, AnyArray, ArrayLike, Library, hand_over, library_of, seen
+from .array_library import OWN_TYPES, AnyArray, ArrayLike, Library, hand_over, library_of, view
 from .computed_sampling import matrix_of_coordinates
 from .drawing import draw
 from .repetition import DISPLACE, REMAP, remember
@@ -80,7 +80,7 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
         return picture
     if image._described.type is ImageType.cubemap:
         image._refuse_cubemap("remap")
-    vectors = coordinate_axes(image, coords if type(coords) is np.ndarray else seen("coords", coords, image._queue))
+    vectors = coordinate_axes(image, coords if type(coords) is np.ndarray else view("coords", coords, image._queue))
     count = math.prod(vectors.shape[:-1])
     if count * image._pixel_bytes > SMALL_PICTURE:
         require_room(count, "coords", image._pixel_bytes)

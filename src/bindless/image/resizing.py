@@ -91,7 +91,7 @@ def _means(image: Image, frame: Frame, result: Result) -> tuple[Any, AreaPlan | 
     values = result.in_usm() if on_device else result.on_host()
     pixels = values.reshape((*image._layer_axis, *frame.sizes[::-1], image.num_channels))
     after, plan = fill_means(image._queue, image._native, image._described, frame.sizes, pixels)
-    return result.given(values, after, image._library), plan
+    return result.deliver(values, after, image._library), plan
 
 
 def _mixed(image: Image, frame: Frame, result: Result) -> Any:
@@ -102,9 +102,9 @@ def _mixed(image: Image, frame: Frame, result: Result) -> Any:
     with type(image)._of(_unrounded_means(image, frame.reduced), options, queue) as smaller:
         picture = to_storage(smaller.resize(frame.sizes[::-1]), described.channel, codes=True).reshape(frame.shape)
     if result.array is not None or not image._leads_on_device:
-        return result.given(picture, (), image._library)
+        return result.deliver(picture, (), image._library)
     target: UsmArray = result.in_usm()
-    return result.given(target, (queue.memcpy(target, picture),), image._library)
+    return result.deliver(target, (queue.memcpy(target, picture),), image._library)
 
 
 def _unrounded_means(image: Image, sizes: tuple[int, ...]) -> Array:

@@ -39,7 +39,7 @@ class Result:
         Of the result.
     inputs : Iterable[AnyArray | None], default ()
         Arrays that the call reads.
-    kept : dict[Any, UsmArray] | None
+    arrays : dict[Any, UsmArray] | None
         Memory of the device for results that go on to the host, kept for the next ones.
 
     Attributes
@@ -64,9 +64,9 @@ class Result:
         shape: tuple[int, ...],
         dtype: DType,
         inputs: Iterable[AnyArray | None] = (),
-        kept: dict[Any, UsmArray] | None = None,
+        arrays: dict[Any, UsmArray] | None = None,
     ) -> None:
-        self._queue, self._out, self.shape, self._dtype, self._kept = queue, out, shape, dtype, kept
+        self._queue, self._out, self.shape, self._dtype, self._arrays = queue, out, shape, dtype, arrays
         self.array: AnyArray | None = None
         self.is_own = type(out) in OWN_TYPES
         if out is not None:
@@ -95,15 +95,15 @@ class Result:
             return usm_empty(self.shape, self._dtype, self._queue)
         if not copies_result(self._queue, self.array):
             return self.array
-        if self._kept is None or not self._queue._stream.in_order:  # commands after this one would overwrite it
+        if self._arrays is None or not self._queue._stream.in_order:  # commands after this one would overwrite it
             return usm_empty(self.shape, self._dtype, self._queue)
-        memory = self._kept.get((self.shape, self._dtype))
+        memory = self._arrays.get((self.shape, self._dtype))
         if memory is None:
-            self._kept.clear()
-            memory = self._kept[self.shape, self._dtype] = usm_empty(self.shape, self._dtype, self._queue)
+            self._arrays.clear()
+            memory = self._arrays[self.shape, self._dtype] = usm_empty(self.shape, self._dtype, self._queue)
         return memory
 
-    def given(self, values: AnyArray, after: After = (), library: Library | None = None) -> Any:
+    def deliver(self, values: AnyArray, after: After = (), library: Library | None = None) -> Any:
         """The result for the caller, from what ``on_host`` or ``in_usm`` gave.
 
         Parameters

@@ -16,7 +16,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, points_of
-from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
+from .array_library import AnyArray, ArrayLike, hand_over, library_of, view
 from .computed_sampling import matrix_of_coordinates, sample_computed
 from .device_sampling import fetch_on_device, sample_on_device, sample_tensor
 from .repetition import SAMPLE, remember, remember_sample
@@ -128,7 +128,7 @@ def _sample(
         if values is not NotImplemented:
             return values
     arguments = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
-    arrays = {name: seen(name, value, image._queue) for name, value in arguments.items() if value is not None}
+    arrays = {name: view(name, value, image._queue) for name, value in arguments.items() if value is not None}
     leading = coordinate_axes(image, arrays["coords"]).shape[:-1]
     every = _reads_every_layer(image, arrays, layered=image._described.type is ImageType.array)
     result = _result(image, out, every, leading, arrays)
@@ -137,7 +137,7 @@ def _sample(
         values, events = sample_computed(image, arrays, leading, result, every)
         _hand_over_others(arguments, arrays, out)
         library, dtype = library_of(coords), arrays["coords"].dtype
-        picture = result.given(values, events, library)
+        picture = result.deliver(values, events, library)
         if layers is None:
             matrix, count = matrix_of_coordinates(len(image.size)), math.prod(leading)
             remember(
@@ -149,7 +149,7 @@ def _sample(
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         there, after = sample_on_device(image, reader, arrays, leading, result, every)
         _hand_over_others(arguments, arrays, out)
-        return result.given(there, after, library_of(coords))
+        return result.deliver(there, after, library_of(coords))
     points = points_of(image, as_array("coords", arrays["coords"]), np.float64)
     gradients = None
     if dx is not None:
@@ -161,7 +161,7 @@ def _sample(
         return image._native.sample(reader, points, layer, levels, gradients, part)
 
     values = _each_layer(image, result, every, chosen, len(points), read)
-    return result.given(values, library=library_of(coords))
+    return result.deliver(values, library=library_of(coords))
 
 
 def fetch(image: Image, coords: ArrayLike, *, level: int = 0, layers: ArrayLike | None = None, out: Any = None) -> Any:
@@ -205,7 +205,7 @@ def fetch(image: Image, coords: ArrayLike, *, level: int = 0, layers: ArrayLike 
 def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
     """``fetch`` of one native image."""
     arguments = {"coords": coords, "layers": layers}
-    arrays = {name: seen(name, value, image._queue) for name, value in arguments.items() if value is not None}
+    arrays = {name: view(name, value, image._queue) for name, value in arguments.items() if value is not None}
     values = arrays["coords"]
     if values.dtype.kind not in "iu":
         raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
@@ -216,7 +216,7 @@ def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike 
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         fetched, after = fetch_on_device(image, level, arrays, leading, result, every)
         _hand_over_others(arguments, arrays, out)
-        return result.given(fetched, after, library_of(coords))
+        return result.deliver(fetched, after, library_of(coords))
     points = points_of(image, as_array("coords", values), values.dtype, fetch=True)
     _require_inside(points, leading, described)
     places = np.ascontiguousarray(points, np.int32)
@@ -226,7 +226,7 @@ def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike 
         pixels: Array = image._native.fetch(places, layer, level, part, image._native.ready)
         return pixels
 
-    return result.given(_each_layer(image, result, every, chosen, len(places), read), library=library_of(coords))
+    return result.deliver(_each_layer(image, result, every, chosen, len(places), read), library=library_of(coords))
 
 
 def _hand_over_others(arguments: Mapping[str, Any], arrays: Mapping[str, AnyArray], out: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import InvalidError
-from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, seen
+from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, view
 from .drawing import Frame, draw, frame_of
 from .repetition import WARP, remember
 
@@ -97,7 +97,7 @@ def warp(
             image, WARP, frame.sizes, frame.shape, out, picture, frame=shape, matrix=matrix, library=image._library
         )
         return picture
-    vectors = displacement if type(displacement) is np.ndarray else seen("displacement", displacement, image._queue)
+    vectors = displacement if type(displacement) is np.ndarray else view("displacement", displacement, image._queue)
     if vectors.shape != frame.vectors:
         vectors = _vectors_of_line(vectors, frame.vectors)
     picture = image._store.warp(image, matrix, frame, vectors, out)

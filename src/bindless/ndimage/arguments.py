@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..image.array_library import AnyArray, seen
+from ..image.array_library import AnyArray, view
 from ..model.enums import Interpolation, Precision
 from ..model.errors import ArgumentError, FeatureNotSupportedError
 from ..model.filter import Filter
@@ -128,7 +128,7 @@ def affine_of(matrix: Any, offset: Any, dims: int, count: int) -> tuple[Floats, 
 
 def coordinates_of(value: Any, dims: int, queue: Queue) -> tuple[AnyArray, tuple[int, ...]]:
     """Coordinates as (dims, N), contiguous float32 or float64, and the shape of the result."""
-    array = seen("coordinates", value, queue)
+    array = view("coordinates", value, queue)
     if array.dtype.kind == "c":
         raise ArgumentError(f"coordinates are {array.dtype}; they are real numbers")
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:

@@ -83,7 +83,7 @@ def values_in_place(
         again(key, source, target, picture, places, filter_ if filters else None, texels, margin, unchanged)
     if values.size:
         points = None if coords is None else coords.pointer
-        picture.submit(places.moved(margin).map, texels.pointer, values.pointer, points)
+        picture.submit(places.shift(margin).map, texels.pointer, values.pointer, points)
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 
@@ -164,7 +164,7 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
     dims = pixels.ndim - 1 - len(layers.axes)
     texels, margin = coefficients(queue, layers.spread(queue, pixels), dims, filter_, extend=True)
     sizes = [size + (0 if axis in layers.axes else 2 * margin) for axis, size in enumerate(pixels.shape[:-1])]
-    array = layers.joined(texels.reshape(layers.spread_shape(sizes)))
+    array = layers.join(texels.reshape(layers.spread_shape(sizes)))
     assert isinstance(array, UsmArray)
     return array, margin
 

@@ -171,8 +171,8 @@ def affine_transform(
     options = (sizes, order, type(order), mode, prefilter, channel_axis, precision)
     key, call = recall(name, queue, input, output, cval, options)
     if call is not None:
-        whole, moved = affine_of(matrix, offset, *call.dims[:2])
-        result = call.submit(input, output, Places.affine(whole, moved, ()).map)
+        whole, shift = affine_of(matrix, offset, *call.dims[:2])
+        result = call.submit(input, output, Places.affine(whole, shift, ()).map)
         if result is not None:
             return result
     filter_ = filter_of(name, order, mode, cval, precision)
@@ -185,14 +185,14 @@ def _shape(name: str, source: Input, output: Any, output_shape: Any) -> tuple[in
     """Of the result of an affine map."""
     if output_shape is not None:
         return shape_of(output_shape)
-    given = None if isinstance(output, (np.dtype, type)) else getattr(output, "shape", None)
-    if given is None:
+    form = None if isinstance(output, (np.dtype, type)) else getattr(output, "shape", None)
+    if form is None:
         return source.shape
     axis = source.channel_axis
     if axis is None:
-        return shape_of(given)
-    axis = -1 if axis == len(source.shape) else min(axis, len(given) - 1)
-    sizes = list(given)
+        return shape_of(form)
+    axis = -1 if axis == len(source.shape) else min(axis, len(form) - 1)
+    sizes = list(form)
     del sizes[axis]
     return shape_of(sizes)
 
@@ -212,35 +212,35 @@ def _affine(
     key: Key | None = None,
 ) -> Any:
     """The result of an affine map; ``unchanged``: axes that scipy does not interpolate."""
-    whole, moved = affine_of(matrix, offset, len(source.shape), len(shape))
+    whole, shift = affine_of(matrix, offset, len(source.shape), len(shape))
     if not unchanged and len(source.shape) > 3 and (prefilter or not filter_.is_cubic):
-        unchanged, key = _fixed_axes(whole, moved, source.shape, shape), None
+        unchanged, key = _fixed_axes(whole, shift, source.shape, shape), None
     sizes = shape
     if unchanged:
         rows, columns = (
             [axis for axis in range(count) if axis not in unchanged] for count in (len(source.shape), len(shape))
         )
-        whole, moved, sizes = whole[np.ix_(rows, columns)], moved[rows], tuple(shape[axis] for axis in columns)
+        whole, shift, sizes = whole[np.ix_(rows, columns)], shift[rows], tuple(shape[axis] for axis in columns)
     require_axes(name, max(whole.shape))
     target = Output(name, source, output, shape)
-    places = Places.affine(whole, moved, sizes, centre=centre)
+    places = Places.affine(whole, shift, sizes, centre=centre)
     return resample(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
 
 
-def _fixed_axes(matrix: Floats, offset: Floats, sizes: Sequence[int], made: Sequence[int]) -> list[int]:
+def _fixed_axes(matrix: Floats, offset: Floats, sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
     """Axes of which a map leaves each element in its place; at least one axis is left."""
-    if len(sizes) != len(made):
+    if len(sizes) != len(shape):
         return []
     unit = np.eye(len(sizes))
-    found = [
+    axes = [
         axis
         for axis in range(len(sizes))
-        if sizes[axis] == made[axis]
+        if sizes[axis] == shape[axis]
         and offset[axis] == 0
         and np.array_equal(matrix[axis], unit[axis])
         and np.array_equal(matrix[:, axis], unit[axis])
     ]
-    return found[: len(sizes) - 1]
+    return axes[: len(sizes) - 1]
 
 
 def shift(
@@ -381,8 +381,8 @@ def zoom(
     unchanged = is_same and bool(prefilter)
     outer = 0 if grid_mode else 1
     steps = [
-        (size - outer) / (made - outer) if made != outer and not unchanged else 1.0
-        for size, made in zip(source.shape, shape)
+        (size - outer) / (new - outer) if new != outer and not unchanged else 1.0
+        for size, new in zip(source.shape, shape)
     ]
     filter_ = COPY if unchanged else filter_
     centre = 0.5 if grid_mode else 0.0
@@ -521,13 +521,13 @@ def _turn(
 def _plane(axes: Any, dims: int) -> tuple[int, int]:
     """Two axes, in ascending order."""
     try:
-        found = sorted({int(axis) % dims for axis in axes if float(axis).is_integer() and -dims <= axis < dims})
+        numbers = sorted({int(axis) % dims for axis in axes if float(axis).is_integer() and -dims <= axis < dims})
         count = len(tuple(axes))
     except (TypeError, ValueError):
-        found, count = [], 0
-    if count != 2 or len(found) != 2:
+        numbers, count = [], 0
+    if count != 2 or len(numbers) != 2:
         raise ArgumentError(f"axes={shown(axes)}: they are two different axes of {dims}")
-    return found[0], found[1]
+    return numbers[0], numbers[1]
 
 
 def _cosines(*angles: float) -> list[float]:

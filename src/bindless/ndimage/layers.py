@@ -75,7 +75,7 @@ class Layers(NamedTuple):
             return packed
         return array.reshape(shape)
 
-    def joined(self, values: AnyArray) -> AnyArray:
+    def join(self, values: AnyArray) -> AnyArray:
         """A result (..., channels), from one with its layers first."""
         dims = values.ndim - (1 if self._channels_stay else 2)
         order = self._order(dims)

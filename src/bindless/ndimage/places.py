@@ -12,7 +12,7 @@ from ..image.array_library import AnyArray
 from ..model.filter import CoordinateMap
 from ..model.resampling import Window
 
-__all__ = ["Places", "moved"]
+__all__ = ["Places", "shift"]
 
 _NOWHERE = CoordinateMap.pictures(tuple(np.diag([0.0, 0.0, 0.0, 1.0]).ravel().tolist()), 0.0)
 
@@ -65,12 +65,12 @@ class Places(NamedTuple):
         """Of coordinates (axes, N)."""
         return cls((int(coords.shape[1]),), _NOWHERE, coords)
 
-    def moved(self, distance: int) -> Places:
+    def shift(self, distance: int) -> Places:
         """The same places in an array that has so many more elements in front, along each axis."""
-        return self._replace(map=moved(self.map, distance)) if distance else self
+        return self._replace(map=shift(self.map, distance)) if distance else self
 
 
-def moved(map_: CoordinateMap, distance: int) -> CoordinateMap:
+def shift(map_: CoordinateMap, distance: int) -> CoordinateMap:
     """A map to an array that has so many more elements in front, along each axis."""
     a, b, c, x, d, e, f, y, g, h, i, z, *last = map_.matrix
     rows = (a, b, c, x + distance, d, e, f, y + distance, g, h, i, z + distance, *last)

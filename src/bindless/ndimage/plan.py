@@ -173,7 +173,7 @@ class CallPlan:
         results = values.reshape(self._shape_of_layers)
         if self.prefilters:
             inputs, margin = coefficients(queue, inputs, self._dims, self._filter, extend=True)
-        map_ = places.moved(margin).map if margin else places.map
+        map_ = places.shift(margin).map if margin else places.map
         if len(results) == 1:
             image = self._draw(queue, inputs[0], results, map_, places, images)
             return image
@@ -302,9 +302,9 @@ def resample(
     key : Key | None
         As of ``recall``: what the call is remembered for.
     """
-    found = values_in_place(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
-    if found is not None:
-        return target.given(found)
+    picture = values_in_place(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
+    if picture is not None:
+        return target.deliver(picture)
     queue, pixels, coords = source.queue, elements_of(source.pixels, filter_.fill), places.coords
     described = Description(
         pixels.dtype,
@@ -330,12 +330,12 @@ def resample(
         image = plan.run(queue, pixels, values, places, images_of(queue))
         if key is not None and image is not None and _comes_again(plan, source, target, places, pixels):
             add(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
-    return target.given(values if plan.layers is None else plan.layers.joined(values))
+    return target.deliver(values if plan.layers is None else plan.layers.join(values))
 
 
 def _comes_again(plan: CallPlan, source: Input, target: Output, places: Places, pixels: AnyArray) -> bool:
     """Whether a call on packed arrays of the host computes what the result has, in its order."""
-    is_numpy, array, axis = type(source.given) is np.ndarray, target.array, source.channel_axis
+    is_numpy, array, axis = type(source.value) is np.ndarray, target.array, source.channel_axis
     return (
         (is_numpy or source.library is not None)
         and isinstance(pixels, np.ndarray)
@@ -407,12 +407,12 @@ def _most_layers(device: Device, dims: int) -> int:
     return max(int(device.get_info("image_max_array_size")), 1)
 
 
-def _stored(dtype: DType, made: DType, filter_: Filter) -> DType:
+def _stored(dtype: DType, out: DType, filter_: Filter) -> DType:
     """Elements of the image: what the array has, unless a texture unit cannot filter them to what is asked for."""
-    taken = element_of(dtype)
-    if taken.kind == "f" or not _filters(filter_):
-        return taken
-    return taken if taken.itemsize < 4 and native(made) == taken else _FLOAT32
+    element = element_of(dtype)
+    if element.kind == "f" or not _filters(filter_):
+        return element
+    return element if element.itemsize < 4 and native(out) == element else _FLOAT32
 
 
 def _computed(result: DType, stored: DType, cval: float) -> DType:

@@ -22,7 +22,7 @@ from ..submission.active_streams import wait_for_all
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .images import ImageKey, Images
-from .places import moved
+from .places import shift
 from .prefilter import give_back, take
 
 __all__ = [
@@ -136,48 +136,48 @@ class RepeatedCall(NamedTuple):
     library: Library | None
     filter: Coefficients | None
 
-    def submit(self, given: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
+    def submit(self, value: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None of arrays that are to be imported."""
         if not self.writes:
-            output = self._new(given)
-        elif not self._is_apart(given, output, coords):
+            output = self._new(value)
+        elif not self._is_apart(value, output, coords):
             return None
         if output is None:
             return None
         map_ = self.map if map_ is None else map_
         if self.filter is None:
             assert self.picture is not None
-            self.picture.submit(map_, given, output, coords)
+            self.picture.submit(map_, value, output, coords)
         else:
             launches, form, margin = self.filter
             texels, other = pair = take(self.queue, form.shape)
             if self.picture is None:
-                run_launches(self.queue, launches, (given, output, other))
+                run_launches(self.queue, launches, (value, output, other))
             else:
-                run_launches(self.queue, launches, (given, texels, other))
-                self.picture.submit(moved(map_, margin) if margin else map_, texels, output, coords)
+                run_launches(self.queue, launches, (value, texels, other))
+                self.picture.submit(shift(map_, margin) if margin else map_, texels, output, coords)
             give_back(self.queue, pair)
         return output if self.library is None or self.writes else self.library(output)
 
-    def _new(self, given: Any) -> Any:
+    def _new(self, like: Any) -> Any:
         """A new array of the result, in the place of the input; None where the library makes none there."""
         shape, code, bits, _, dtype = self.output
         if self.empty is None:
-            return empty_like_foreign(given, shape, code, bits)
+            return empty_like_foreign(like, shape, code, bits)
         if self.empty is usm_empty:
             return usm_empty(shape, dtype, self.queue)
         try:
-            return new_of_cupy(given.__dlpack_device__(), shape, dtype)
+            return new_of_cupy(like.__dlpack_device__(), shape, dtype)
         except (MemoryError, RuntimeError):  # commands hold arrays until they end
             wait_for_all()
-            return new_of_cupy(given.__dlpack_device__(), shape, dtype)
+            return new_of_cupy(like.__dlpack_device__(), shape, dtype)
 
-    def _is_apart(self, given: object, output: object, coords: object) -> bool:
+    def _is_apart(self, value: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
         place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
         if type(output) is UsmArray:
             first = output._owner.address + output._offset
-            for array in (given, coords):
+            for array in (value, coords):
                 if isinstance(array, UsmArray):
                     start = array._owner.address + array._offset
                     if start < first + size and first < start + array.nbytes:
@@ -186,7 +186,7 @@ class RepeatedCall(NamedTuple):
         place = place_of(output, shape, code, bits)
         if place is None:
             return False
-        for array, (shape, code, bits, nbytes, _) in zip((given, coords), self.read):
+        for array, (shape, code, bits, nbytes, _) in zip((value, coords), self.read):
             other = place_of(array, shape, code, bits)
             if other is None or (place < other + nbytes and other < place + size):
                 return False
@@ -240,10 +240,10 @@ class HostCall(NamedTuple):
     library: Library | None
     filter: HostCoefficients | None
 
-    def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: object = None) -> Any:
+    def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None where the queue keeps no such image now, or the library does not give the input."""
         try:
-            array = given if self.library is None else np.from_dlpack(given)
+            array = value if self.library is None else np.from_dlpack(value)
         except (BufferError, RuntimeError, TypeError, ValueError):
             return None
         image = self.images.free.pop(self.image, None)  # nobody else uses it then
@@ -259,7 +259,7 @@ class HostCall(NamedTuple):
                 filter_, shape, margin = self.filter
                 texels = np.empty(shape, _FLOAT32)
                 filter_.run(np.ascontiguousarray(pixels, _FLOAT32), texels)
-                pixels, map_ = texels, moved(map_, margin) if margin else map_
+                pixels, map_ = texels, shift(map_, margin) if margin else map_
             if self.copies:
                 own = pixels.copy() if self.filter is None else pixels
                 self.queue.ext_oneapi_copy(own, image.store._memory)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..image.array_library import AnyArray, Library, library_of, seen
+from ..image.array_library import AnyArray, Library, library_of, view
 from ..image.default_queue import queue_of_array
 from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError, InvalidError
@@ -30,7 +30,7 @@ class Input(NamedTuple):
     ----------
     queue : Queue
         Computes the result.
-    given : Any
+    value : Any
         The input as the caller gave it.
     pixels : AnyArray
         Shape (..., channels).
@@ -47,7 +47,7 @@ class Input(NamedTuple):
     """
 
     queue: Queue
-    given: Any
+    value: Any
     pixels: AnyArray
     shape: tuple[int, ...]
     dtype: DType
@@ -56,7 +56,7 @@ class Input(NamedTuple):
     library: Library | None
 
 
-def source_of(function: str, given: Any, channel_axis: object, queue: Queue | None) -> Input:
+def source_of(function: str, value: Any, channel_axis: object, queue: Queue | None) -> Input:
     """The input of a call.
 
     Raises
@@ -67,24 +67,24 @@ def source_of(function: str, given: Any, channel_axis: object, queue: Queue | No
         Complex numbers.
     """
     if queue is None:
-        queue = queue_of_array(given)
+        queue = queue_of_array(value)
     elif not isinstance(queue, Queue):
         raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
-    array = seen("input", given, queue)
+    array = view("input", value, queue)
     if array.dtype.kind == "c":
         raise left_to_scipy(function, f"input of {array.dtype}")
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise ArgumentError(f"input has dtype {array.dtype}; it is made of real numbers of at most 64 bits")
     axis = None if channel_axis is None else axis_of("channel_axis", channel_axis, array.ndim)
     on_device = isinstance(array, UsmArray)
-    pixels = array[..., None] if axis is None else _moved(array, axis)
+    pixels = array[..., None] if axis is None else _move(array, axis)
     shape = tuple(pixels.shape[:-1])
     if not shape:
         raise ArgumentError(f"input has shape {array.shape}: it has at least one axis that is interpolated")
     if 0 in pixels.shape:
         raise ArgumentError(f"input has shape {array.shape}: it has no elements")
     dtype = array.dtype if array.dtype.isnative else native(array.dtype)
-    return Input(queue, given, pixels, shape, dtype, axis, on_device, library_of(given))
+    return Input(queue, value, pixels, shape, dtype, axis, on_device, library_of(value))
 
 
 def wait_unless_ordered(queue: Queue, after: After) -> None:
@@ -104,7 +104,7 @@ def axis_of(name: str, value: Any, ndim: int) -> int:
     return axis % ndim
 
 
-def _moved(array: AnyArray, axis: int) -> AnyArray:
+def _move(array: AnyArray, axis: int) -> AnyArray:
     return array.transpose(*(other for other in range(array.ndim) if other != axis), axis)
 
 

@@ -137,4 +137,4 @@ def _filtered(
     if key is not None and isinstance(filtered, UsmArray) and target.dtype == filtered.dtype:
         places = Places.affine(np.eye(dims), np.zeros(dims), source.shape)
         again(key, source, target, None, places, filter_, filtered, 0, layers.axes)
-    return target.given(layers.joined(filtered.reshape(layers.spread_shape(source.shape))))
+    return target.deliver(layers.join(filtered.reshape(layers.spread_shape(source.shape))))

@@ -76,7 +76,7 @@ class Output:
             self.dtype = _dtype_of(output)
         else:
             self.caller = output
-            self.array = self._seen(output)
+            self.array = self._view(output)
             self.dtype = self.array.dtype
         if self.dtype.kind == "c":
             raise left_to_scipy(function, f"output of {self.dtype}")
@@ -99,7 +99,7 @@ class Output:
         packed = array.is_contiguous if isinstance(array, UsmArray) else array.flags.c_contiguous
         return array if packed else None
 
-    def given(self, values: AnyArray) -> Any:
+    def deliver(self, values: AnyArray) -> Any:
         """The result for the caller, from the values (..., channels)."""
         if values.dtype != self.dtype:
             values = _converted(_on_host(values), self.dtype)
@@ -113,7 +113,7 @@ class Output:
             values = values[..., 0]
         return returned(values, self._source.queue, self._source.library, on_device=self._source.on_device)
 
-    def _seen(self, output: Any) -> AnyArray:
+    def _view(self, output: Any) -> AnyArray:
         array = foreign_array(output, self._source.queue)
         whole = list(self.shape)
         if self._axis is not None:
@@ -180,11 +180,11 @@ def _converted(values: Array, dtype: DType) -> Array:
     if values.dtype.kind in "iu":  # of 32 bits, into 64
         return np.maximum(values, max(low, np.iinfo(values.dtype).min)).astype(dtype)
     with np.errstate(invalid="ignore"):
-        found = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        inside = (found > low) & (found < high)
-        whole = np.where(inside, found, 0.0).astype(dtype)
-    whole[found >= high] = high
-    whole[found <= low] = low
+        numbers = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        inside = (numbers > low) & (numbers < high)
+        whole = np.where(inside, numbers, 0.0).astype(dtype)
+    whole[numbers >= high] = high
+    whole[numbers <= low] = low
     return whole
 
 

@@ -416,8 +416,8 @@ static void scatter(const struct blr_spirv_batch *batch, const unsigned char *fr
     } else if (stride == size && !gaps) {
         memcpy(AT(to + low * size), from + low * size, count * size);
     } else {
-        for (uint64_t left = batch->mask; left != 0; left &= left - 1) {
-            const uint32_t i = (uint32_t)__builtin_ctzll(left);
+        for (uint64_t lanes = batch->mask; lanes != 0; lanes &= lanes - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctzll(lanes);
             memcpy(AT(to + i * stride), from + i * size, size);
         }
     }

@@ -48,8 +48,8 @@ static inline void blr_affine_expand(const struct blr_spirv_batch *batch, uint32
 /* Writes the lanes of all operands that an operation reads as lanes. */
 static inline void blr_affine_expand_operands(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op)
 {
-    for (uint32_t left = op->expand; left != 0; left &= left - 1)
-        blr_affine_expand(batch, op->in[__builtin_ctz(left)]);
+    for (uint32_t operands = op->expand; operands != 0; operands &= operands - 1)
+        blr_affine_expand(batch, op->in[__builtin_ctz(operands)]);
 }
 
 /* The operations on affine values, by form; op->plain is the operation on lanes. */

@@ -109,15 +109,15 @@ static uint64_t lanes_that_equal(const struct blr_spirv_batch *batch, uint32_t p
 static void follow_switch(struct blr_spirv_batch *batch, const struct blr_spirv_block *block,
                           const struct blr_spirv_edge *edges)
 {
-    uint64_t left = batch->mask;
+    uint64_t rest = batch->mask;
     if (block->is_affine)
         blr_affine_expand(batch, block->condition);
-    for (uint32_t i = 1; i < block->edge_count && left != 0; i++) {
-        uint64_t lanes = left & lanes_that_equal(batch, block->condition, block->size, block->literals[i - 1]);
+    for (uint32_t i = 1; i < block->edge_count && rest != 0; i++) {
+        uint64_t lanes = rest & lanes_that_equal(batch, block->condition, block->size, block->literals[i - 1]);
         follow_edge(batch, &edges[i], lanes);
-        left &= ~lanes;
+        rest &= ~lanes;
     }
-    follow_edge(batch, &edges[0], left);
+    follow_edge(batch, &edges[0], rest);
 }
 
 /* ---------------------------------------------------------------- blocks */

@@ -209,8 +209,8 @@ static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struc
         return (z * launch->global[1] + y) * launch->global[0] + x;
     }
     case BLR_BUILTIN_SUBGROUP_SIZE: {
-        uint64_t left = size - at->index / BLR_LANES * BLR_LANES;
-        return left < BLR_LANES ? left : BLR_LANES;
+        uint64_t rest = size - at->index / BLR_LANES * BLR_LANES;
+        return rest < BLR_LANES ? rest : BLR_LANES;
     }
     case BLR_BUILTIN_SUBGROUP_MAX_SIZE: return size < BLR_LANES ? size : BLR_LANES;
     case BLR_BUILTIN_NUM_SUBGROUPS:
@@ -350,8 +350,8 @@ bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64
     struct position at = position_of(launch, begin);
     uint32_t lanes;
     for (uint64_t item = begin; item < end; item += lanes) {
-        const uint64_t left = end - item, row = row_from(launch, &at);
-        lanes = left < BLR_LANES ? (uint32_t)left : BLR_LANES;
+        const uint64_t rest = end - item, row = row_from(launch, &at);
+        lanes = rest < BLR_LANES ? (uint32_t)rest : BLR_LANES;
         if (!launch->program->uses_groups && row < lanes && row >= SHORTEST_ROW)
             lanes = (uint32_t)row;
         start_batch(worker->batches, item, lanes, &at);
@@ -411,8 +411,8 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
     struct position at = position_of(launch, begin * size);
     for (uint64_t group = begin; group < end; group++) {
         for (uint32_t i = 0; i < worker->batch_count; i++) {
-            uint64_t first = (uint64_t)i * BLR_LANES, left = size - first;
-            start_batch(&worker->batches[i], group * size + first, left < BLR_LANES ? (uint32_t)left : BLR_LANES, &at);
+            uint64_t first = (uint64_t)i * BLR_LANES, rest = size - first;
+            start_batch(&worker->batches[i], group * size + first, rest < BLR_LANES ? (uint32_t)rest : BLR_LANES, &at);
         }
         if (!run_group(worker))
             return false;
