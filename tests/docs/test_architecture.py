@@ -59,7 +59,7 @@ def test_arrows_reach_everything_that_is_imported(layers: ModuleType) -> None:
         reached.setdefault(source.package, set()).update({target.package}, reached.get(target.package, set()))
     for path in (ROOT / "src" / "bindless" / "image").glob("*.py"):
         for package in re.findall(r"^from \.\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
-            assert package == "sycl" or package in reached["image"], (path.name, package)
+            assert package in {room.split("/")[0] for room in reached["image"]}, (path.name, package)
 
 
 def test_an_example_call_has_at_most_eight_stations() -> None:
