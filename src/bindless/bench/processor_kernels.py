@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .. import device
+from ..model.arrays import Array
 from ..python_kernels.kernel import kernel
 
 __all__ = ["GROUP", "axpby", "mandelbrot", "matrix_product", "stencil", "tree_sum"]
@@ -15,14 +14,14 @@ GROUP = 256  # work-items that add one sum
 
 
 @kernel
-def axpby(a: float, x: Any, b: float, y: Any, out: Any) -> None:
+def axpby(a: float, x: Array, b: float, y: Array, out: Array) -> None:
     """Write ``a * x + b * y``."""
     i = device.item_id(0)
     out[i] = a * x[i] + b * y[i]
 
 
 @kernel
-def matrix_product(left: Any, right: Any, out: Any) -> None:
+def matrix_product(left: Array, right: Array, out: Array) -> None:
     """Multiply two matrices, one element a work-item."""
     i, j = device.item_id(0), device.item_id(1)
     total = np.float32(0)
@@ -32,7 +31,7 @@ def matrix_product(left: Any, right: Any, out: Any) -> None:
 
 
 @kernel
-def stencil(values: Any, out: Any) -> None:
+def stencil(values: Array, out: Array) -> None:
     """Average each inner element and its four neighbours."""
     i, j = device.item_id(0), device.item_id(1)
     if 0 < i < values.shape[0] - 1 and 0 < j < values.shape[1] - 1:
@@ -41,7 +40,7 @@ def stencil(values: Any, out: Any) -> None:
 
 
 @kernel
-def tree_sum(values: Any, sums: Any) -> None:
+def tree_sum(values: Array, sums: Array) -> None:
     """Add the elements of each group in local memory, by halves."""
     shared = device.local_array(GROUP, np.float32)
     item = device.local_id(0)
@@ -58,7 +57,7 @@ def tree_sum(values: Any, sums: Any) -> None:
 
 
 @kernel
-def mandelbrot(left: float, top: float, step: float, limit: int, counts: Any) -> None:
+def mandelbrot(left: float, top: float, step: float, limit: int, counts: Array) -> None:
     """Count the steps until each point of the plane escapes."""
     i, j = device.item_id(0), device.item_id(1)
     cx, cy = np.float32(left) + np.float32(step) * np.float32(j), np.float32(top) + np.float32(step) * np.float32(i)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -68,11 +67,11 @@ def measure_processor_here(bench: Bench) -> None:
     count, side, picture = (max(int(size * scale) // GROUP, 1) * GROUP for size in (_ELEMENTS, _SIDE, _PICTURE))
     loops = _loops(numba)
 
-    def on_device(*shape: int, dtype: type = np.float32) -> tuple[UsmArray, Any]:
+    def on_device(*shape: int, dtype: type = np.float32) -> tuple[UsmArray, Array]:
         values: Array = rng.random(shape).astype(dtype)
         return usm_empty(shape, dtype, queue).copy_from(values), values
 
-    def compare(name: str, size: str, work: Work, peer: Work, ours: UsmArray, theirs: Any, amount: int) -> None:
+    def compare(name: str, size: str, work: Work, peer: Work, ours: UsmArray, theirs: Array, amount: int) -> None:
         work()
         peer()
         np.testing.assert_allclose(ours.numpy(queue), theirs, rtol=1e-4)
@@ -134,17 +133,17 @@ def measure_processor_here(bench: Bench) -> None:
     )
 
 
-def _loops(numba: ModuleType) -> dict[str, Any]:
+def _loops(numba: ModuleType) -> dict[str, Callable[..., None]]:
     """Return the same work as loops that numba compiles."""
-    compiled: Callable[[Callable[..., None]], Any] = numba.njit
+    compiled: Callable[[Callable[..., None]], Callable[..., None]] = numba.njit
 
     @compiled
-    def axpby(a: Any, x: Any, b: Any, y: Any, out: Any) -> None:
+    def axpby(a: float, x: Array, b: float, y: Array, out: Array) -> None:
         for i in range(len(out)):
             out[i] = a * x[i] + b * y[i]
 
     @compiled
-    def matrix_product(left: Any, right: Any, out: Any) -> None:
+    def matrix_product(left: Array, right: Array, out: Array) -> None:
         for i in range(out.shape[0]):
             for j in range(out.shape[1]):
                 total = np.float32(0)
@@ -153,14 +152,14 @@ def _loops(numba: ModuleType) -> dict[str, Any]:
                 out[i, j] = total
 
     @compiled
-    def stencil(values: Any, out: Any) -> None:
+    def stencil(values: Array, out: Array) -> None:
         for i in range(1, values.shape[0] - 1):
             for j in range(1, values.shape[1] - 1):
                 around = values[i - 1, j] + values[i + 1, j] + values[i, j - 1] + values[i, j + 1]
                 out[i, j] = np.float32(0.2) * (values[i, j] + around)
 
     @compiled
-    def tree_sum(values: Any, sums: Any) -> None:
+    def tree_sum(values: Array, sums: Array) -> None:
         shared = np.empty(GROUP, np.float32)
         for group in range(len(sums)):
             for item in range(GROUP):
@@ -173,7 +172,7 @@ def _loops(numba: ModuleType) -> dict[str, Any]:
             sums[group] = shared[0]
 
     @compiled
-    def mandelbrot(left: Any, top: Any, step: Any, limit: Any, counts: Any) -> None:
+    def mandelbrot(left: float, top: float, step: float, limit: int, counts: Array) -> None:
         for i in range(counts.shape[0]):
             for j in range(counts.shape[1]):
                 cx = np.float32(left) + np.float32(step) * np.float32(j)

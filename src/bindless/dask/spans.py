@@ -98,8 +98,8 @@ def _mirrored(first: int, last: int, n: int, boundary: Boundary) -> tuple[int, i
         return first, last
     if last - first >= 2 * n:
         return 0, n - 1
-    mirror = _folded(np.arange(first, last + 1), n, boundary)
-    return int(mirror.min()), int(mirror.max())
+    texels = _folded(np.arange(first, last + 1), n, boundary)
+    return int(texels.min()), int(texels.max())
 
 
 def _folded(indices: Indices, n: int, boundary: Boundary) -> Indices:
