@@ -86,6 +86,7 @@ class Uploads:
     """
 
     def __init__(self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue) -> None:
+        self._whole = memory
         self._mipmap = descriptor if descriptor.type is ImageType.mipmap else None
         self._launches: LevelLaunches | None = None  # of a mipmap, whose first level is copied before
         if self._mipmap is not None and queue._backend.area_means is None:
@@ -103,6 +104,7 @@ class Uploads:
     def close(self) -> None:
         """Lets go of the buffers."""
         self._turns = self._packed = self._row = self._packing = self._launches = None
+        self._memory = self._whole  # the first level of a mipmap keeps the memory of all
 
     def copy(self, array: object) -> None:
         """The first pixels, of another library's packed array on the device that has them as they are stored."""

@@ -50,7 +50,7 @@ _MAX_COPY = 1 << 24  # bytes of a linear copy that an image keeps; those of larg
 
 
 class AreaSource:
-    """The first level of an image as means read it.
+    """The plans of an image's means.
 
     Parameters
     ----------
@@ -63,12 +63,7 @@ class AreaSource:
     """
 
     def __init__(self, queue: Queue, memory: ImageMem, described: ImageDescriptor) -> None:
-        self.queue, self.memory, self.described = queue, memory, described
-        stored = memory.get_descriptor()
-        self.is_mipmap = stored.type is ImageType.mipmap
-        self.stored = stored.get_mip_level_desc(0) if self.is_mipmap else stored
-        self.copy_bytes = math.prod(self.stored.shape) * self.stored.dtype.itemsize
-        self._copy: UsmArray | None = None
+        self._level = _Level(queue, memory, described)
         self._plans: dict[tuple[Extent, DType], AreaPlan] = {}
 
     def plan(self, size: Extent, dtype: DType) -> AreaPlan | None:
@@ -83,12 +78,24 @@ class AreaSource:
         """
         plan = self._plans.get((size, dtype))
         if plan is None:
-            plan = _new_plan(self, size, dtype)
+            plan = _new_plan(self._level, size, dtype)
             if plan is not None:
                 if len(self._plans) >= _MAX_PLANS:
                     self._plans.clear()
                 self._plans[size, dtype] = plan
         return plan
+
+
+class _Level:
+    """The first level of an image as means read it. Plans refer to it, and it to none: a cycle would keep the memory."""
+
+    def __init__(self, queue: Queue, memory: ImageMem, described: ImageDescriptor) -> None:
+        self.queue, self.memory, self.described = queue, memory, described
+        stored = memory.get_descriptor()
+        self.is_mipmap = stored.type is ImageType.mipmap
+        self.stored = stored.get_mip_level_desc(0) if self.is_mipmap else stored
+        self.copy_bytes = math.prod(self.stored.shape) * self.stored.dtype.itemsize
+        self._copy: UsmArray | None = None
 
     def copy(self) -> UsmArray | None:
         """Memory of the device for the pixels, which later commands use again; None where each call takes its own."""
@@ -97,7 +104,7 @@ class AreaSource:
         return self._copy
 
     @property
-    def level(self) -> tuple[Any, dict[str, Any]]:
+    def place(self) -> tuple[Any, dict[str, Any]]:
         """The memory that ``ext_oneapi_copy`` reads, and its keywords."""
         if self.is_mipmap:
             return self.memory.get_mip_level_mem_handle(0), {"src_desc": self.stored}
@@ -119,25 +126,25 @@ class AreaPlan:
         raise NotImplementedError
 
 
-def _new_plan(source: AreaSource, size: Extent, dtype: DType) -> AreaPlan | None:
-    queue, described = source.queue, source.described
+def _new_plan(level: _Level, size: Extent, dtype: DType) -> AreaPlan | None:
+    queue, described = level.queue, level.described
     if queue._backend.area_means is not None:
-        return _DriverPlan(source, size, dtype)
+        return _DriverPlan(level, size, dtype)
     device, kind = queue.device, described.dtype
     if not device.is_gpu() or dtype != kind or max(described.extent) >= _MOST_PIXELS:
         return None
     name = choose.area_means(kind, has_doubles=device.has(Aspect.fp64))
-    return None if name is None else _KernelPlan(source, size, builtin_kernel(queue, name))
+    return None if name is None else _KernelPlan(level, size, builtin_kernel(queue, name))
 
 
 class _DriverPlan(AreaPlan):
     """Means that a back end computes of the image's own memory."""
 
-    def __init__(self, source: AreaSource, size: Extent, dtype: DType) -> None:
-        self._queue, described = source.queue, source.described
-        raw, stored, _, _, self._keep = source.memory._image_memory()
-        if source.is_mipmap:
-            raw = source.memory.get_mip_level_mem_handle(0).raw_handle
+    def __init__(self, level: _Level, size: Extent, dtype: DType) -> None:
+        self._queue, described = level.queue, level.described
+        raw, stored, _, _, self._keep = level.memory._image_memory()
+        if level.is_mipmap:
+            raw = level.memory.get_mip_level_mem_handle(0).raw_handle
         kind, channels = described.channel_type, described.num_channels
         self._mean = AreaMean(raw, 0, described.extent, size, kind, stored.num_channels, channels, dtype)
         self._command = self._prepared()
@@ -175,28 +182,28 @@ class _DriverPlan(AreaPlan):
 class _KernelPlan(AreaPlan):
     """Means that kernels compute of a copy of the pixels in linear memory of the device."""
 
-    def __init__(self, source: AreaSource, size: Extent, kernel: Kernel) -> None:
-        self._source, self._size, self._kernel = source, size, kernel
-        self._pixels = source.copy()
+    def __init__(self, level: _Level, size: Extent, kernel: Kernel) -> None:
+        self._level, self._size, self._kernel = level, size, kernel
+        self._pixels = level.copy()
         self._launches = None if self._pixels is None else self._launches_of(self._pixels)
 
     def _launches_of(self, pixels: UsmArray) -> Launches:
-        described = self._source.described
-        return area_launches(self._source.queue, pixels, described.extent, self._size, described)
+        described = self._level.described
+        return area_launches(self._level.queue, pixels, described.extent, self._size, described)
 
     def submit(self, values: ArrayLike, after: After) -> Event:
         """See ``AreaPlan.submit``; waits where the result is on the host, and for memory that this call takes."""
-        source, queue, on_host = self._source, self._source.queue, isinstance(values, np.ndarray)
-        start = room(source.copy_bytes) if self._pixels is None else 0
+        level, queue, on_host = self._level, self._level.queue, isinstance(values, np.ndarray)
+        start = room(level.copy_bytes) if self._pixels is None else 0
         nbytes = start + (values.nbytes if on_host else 0)
         block = take(queue, nbytes) if nbytes else None
         pixels, means = self._pixels, values
         if block is not None and pixels is None:
-            pixels = array_in(queue, block, 0, source.stored.shape, source.stored.dtype)
+            pixels = array_in(queue, block, 0, level.stored.shape, level.stored.dtype)
         if block is not None and on_host:
             means = array_in(queue, block, start, values.shape, values.dtype)
         assert pixels is not None
-        memory, keywords = source.level
+        memory, keywords = level.place
         copied = queue.ext_oneapi_copy(memory, pixels, depends_on=after, **keywords)
         done = run_launches(queue, self._kernel, self._launches or self._launches_of(pixels), means, copied)
         if means is not values:
@@ -210,7 +217,7 @@ class _KernelPlan(AreaPlan):
         """See ``AreaPlan.programs``."""
         if self._launches is None or self._pixels is None:
             return []
-        queue, (memory, keywords) = self._source.queue, self._source.level
+        queue, (memory, keywords) = self._level.queue, self._level.place
         regions, keep = plan_copy(queue, memory, self._pixels, **keywords)
         copy = copy_command(queue, regions[0]) if len(regions) == 1 else None
         commands = [queue._stream.find(self._kernel, space, len(rest)) for space, rest in self._launches]
@@ -221,7 +228,7 @@ class _KernelPlan(AreaPlan):
             if command is None:
                 return []
             target = _TARGET if arguments[_TARGET] is None else -1
-            alignment = self._source.described.dtype.itemsize
+            alignment = self._level.described.dtype.itemsize
             programs.append(Program(command, tuple(arguments), (), target, -1, -1, (), alignment, True))
         return programs
 
