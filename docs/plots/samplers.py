@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
-DOCUMENT = HERE / "samplers.json"
+DOCUMENT = HERE.parent / "measurements" / "samplers.json"
 PAGE = HERE.parent / "measurements" / "samplers.md"
 THREADS = (1,)  # with more, processor time misses what other threads run in the last tick of the scheduler
 STEPS = 1 << 16  # positions between two texels

@@ -87,7 +87,7 @@ class AreaSource:
 
 
 class _Level:
-    """The first level of an image as means read it. Plans refer to it, and it to none: a cycle would keep the memory."""
+    """The first level of an image as means read it. Plans refer to it; a cycle would keep the memory."""
 
     def __init__(self, queue: Queue, memory: ImageMem, described: ImageDescriptor) -> None:
         self.queue, self.memory, self.described = queue, memory, described
