@@ -6,6 +6,7 @@ the device has no such format, and pixel coordinates become 0..1 where the hardw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -185,9 +186,9 @@ class ImageStore:
         """New memory without pixels."""
         return cls(ImageMem(descriptor, queue), described, descriptor, queue, precision)
 
-    def __del__(self) -> None:
+    def __del__(self, _is_finished: Callable[[], bool] = is_finished) -> None:  # bound: at exit the names are gone
         # The memory ends with its owner; handles have none but this. A constructor that was interrupted made none.
-        if getattr(self, "_memory", None) is not None and (self._readers or self._unsampled) and not is_finished():
+        if getattr(self, "_memory", None) is not None and (self._readers or self._unsampled) and not _is_finished():
             self.close()
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...drivers import opencl as driver
@@ -208,11 +208,14 @@ class _FirstLayer:
             "clCreateImage", context.handle, lib.CL_MEM_READ_WRITE, pixel, image_desc(desc), ffi.NULL, details="between"
         )
 
-    def __del__(self) -> None:
+    # Bound here: at exit the module's names are gone.
+    def __del__(
+        self, _release: Callable[[CData], int] = lib.clReleaseMemObject, _in_fork: Callable[[], bool] = in_fork
+    ) -> None:
         """Release the image after the submission: the driver keeps it for the commands."""
         image = self.__dict__.pop("image", None)
-        if image is not None and not in_fork():
-            lib.clReleaseMemObject(image)
+        if image is not None and not _in_fork():
+            _release(image)
 
     def commands(self, to_image: bool, buffer: int, offset: int, origin: Extent, extent: Extent) -> list[CopyCommand]:
         """The sequence of commands: contiguous rows of the buffer, and layers of the other image."""

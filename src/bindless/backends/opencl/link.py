@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
@@ -50,9 +50,12 @@ class Object:
     def __init__(self, native: CData, source: bytes, options: bytes = b"") -> None:
         self.native, self.source, self.options = native, source, options
 
-    def __del__(self) -> None:
-        if not in_fork():
-            lib.clReleaseProgram(self.native)
+    # Bound here: at exit the module's names are gone.
+    def __del__(
+        self, _release: Callable[[CData], int] = lib.clReleaseProgram, _in_fork: Callable[[], bool] = in_fork
+    ) -> None:
+        if not _in_fork():
+            _release(self.native)
 
 
 def compile_module(
