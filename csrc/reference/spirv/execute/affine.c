@@ -341,11 +341,22 @@ static inline uint64_t number_at(const unsigned char *from, uint32_t size)
     for (uint32_t i = low; i < low + count; i++)                                                                       \
         memcpy((T *)(void *)to + i, AT(from + i * stride), sizeof(T))
 
-/* One scalar of every lane, from the first active lane to the last; from is the address of lane 0. */
+/* Whether lanes between the first active one and the last are not active: other threads may write where they would read. */
+static inline bool has_gaps(const struct blr_spirv_batch *batch)
+{
+    return batch->mask >> batch->low != UINT64_MAX >> (BLR_LANES - 1 - (batch->high - batch->low));
+}
+
+/* One scalar of every active lane; from is the address of lane 0. */
 static void gather(const struct blr_spirv_batch *batch, uint64_t from, uint64_t stride, uint32_t size, unsigned char *to)
 {
     const uint32_t low = batch->low, count = batch->high - low + 1;
-    if (stride == size && count == BLR_LANES) {
+    if (has_gaps(batch)) {
+        for (uint64_t lanes = batch->mask; lanes != 0; lanes &= lanes - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctzll(lanes);
+            memcpy(to + i * size, AT(from + i * stride), size);
+        }
+    } else if (stride == size && count == BLR_LANES) {
         switch (size) {
         case 1: memcpy(to, AT(from), BLR_LANES); break;
         case 2: memcpy(to, AT(from), 2 * BLR_LANES); break;
@@ -408,7 +419,7 @@ RUN(load)
 static void scatter(const struct blr_spirv_batch *batch, const unsigned char *from, uint64_t to, uint64_t stride, uint32_t size)
 {
     const uint32_t low = batch->low, high = batch->high, count = high - low + 1;
-    const bool gaps = batch->mask >> low != UINT64_MAX >> (BLR_LANES - count);
+    const bool gaps = has_gaps(batch);
     if (stride == 0) {
         memcpy(AT(to), from + high * size, size);
     } else if (stride == size && !gaps && count == BLR_LANES && size == 4) {
