@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-HERE = Path(__file__).parent
-DOCUMENT = HERE.parent / "measurements" / "samplers.json"
-PAGE = HERE.parent / "measurements" / "samplers.md"
+FOLDER = Path(__file__).parents[1] / "measurements"
+DOCUMENT = FOLDER / "samplers.json"
+PAGE = FOLDER / "samplers.md"
 THREADS = (1,)  # with more, processor time misses what other threads run in the last tick of the scheduler
 STEPS = 1 << 16  # positions between two texels
 SIDE = 1024

@@ -12,7 +12,7 @@ import pytest
 import bindless as bl
 from tests.support.exchange_peer import Exchanged
 from tests.support.pixels import require, usm
-from tests.support.python_calls import python_calls
+from tests.support.python_calls import LAYERS_OF_WAITS, python_calls
 
 MOST_OF_A_NEW_IMAGE = 40
 MOST_OF_A_PICTURE = 1  # the method itself
@@ -20,7 +20,7 @@ SIDE, DEPTH = 8, 4  # the reference device computes 64 elements at once, and a w
 PLANE, VOLUME, LAYERS = (SIDE, SIDE), (DEPTH, DEPTH, DEPTH), 3
 
 
-WAIT = ("submission/", "backends/", "core/", "drivers/")  # folders
+WAIT = (*LAYERS_OF_WAITS, "core/")
 
 
 def fewest_calls(function: Callable[[], object], besides: tuple[str, ...] = ()) -> int:

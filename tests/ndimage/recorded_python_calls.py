@@ -59,10 +59,8 @@ def own_calls(call: Callable[[], object]) -> list[str]:
     return [name for name in python_calls(call) if not name.startswith("tests/")]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("has_output", [False, True])
-def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
-    volume, points = arrays(VOLUME), arrays((3, 20))
+def call_of(name: str, volume: Any, points: Any) -> Callable[..., Any]:
+    """The call of one of ``NAMES`` on a volume, or at points of it."""
     calls = {
         "affine": partial(ndimage.affine_transform, volume, MATRIX, 0.5, order=1),
         "shift": partial(ndimage.shift, volume, 0.5, order=1),
@@ -73,8 +71,15 @@ def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
         "line": partial(ndimage.spline_filter1d, volume),
         "points": partial(ndimage.map_coordinates, volume, points, order=1),
     }
-    call = calls[name]
-    call = partial(call, output=arrays((20,) if name == "points" else VOLUME) if has_output else np.float32)
+    return calls[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("has_output", [False, True])
+def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
+    volume, points = arrays(VOLUME), arrays((3, 20))
+    output = arrays((20,) if name == "points" else VOLUME) if has_output else np.float32
+    call = partial(call_of(name, volume, points), output=output)
     for _ in range(4):
         result = call()
     assert isinstance(result, Exchanged)
@@ -95,22 +100,13 @@ def test_a_repeated_call_in_the_caller_s_queue(device: bl.Device, name: str) -> 
         volume, points = (bl.usm_empty(shape, np.float32, queue) for shape in (VOLUME, (3, 20)))
         output = bl.usm_empty((20,) if name == "points" else VOLUME, np.float32, queue)
         options: dict[str, Any] = {"output": output, "queue": queue}
-        calls = {
-            "affine": partial(ndimage.affine_transform, volume, MATRIX, 0.5, order=1),
-            "shift": partial(ndimage.shift, volume, 0.5, order=1),
-            "zoom": partial(ndimage.zoom, volume, 1, order=1, prefilter=False),
-            "rotate": partial(ndimage.rotate, volume, 30, reshape=False, order=1),
-            "cubic": partial(ndimage.affine_transform, volume, MATRIX, 0.5, mode="nearest"),
-            "coefficients": partial(ndimage.spline_filter, volume),
-            "line": partial(ndimage.spline_filter1d, volume),
-            "points": partial(ndimage.map_coordinates, volume, points, order=1),
-        }
+        call = partial(call_of(name, volume, points), **options)
         for _ in range(4):
-            assert calls[name](**options) is output
+            assert call() is output
         fake = Fake()
         fake.clear()
         before = fake.allocations()
-        calls_made = own_calls(partial(calls[name], **options))
+        calls_made = own_calls(call)
         assert fake.allocations() == before
         assert any(line.startswith("cuLaunchKernel") for line in fake.lines())
         assert len(calls_made) <= (MOST_OF_SPLINES if name == "cubic" else MOST)

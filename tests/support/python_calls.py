@@ -10,9 +10,9 @@ from types import FrameType
 
 import bindless as bl
 
-__all__ = ["front_calls", "python_calls"]
+__all__ = ["LAYERS_OF_WAITS", "front_calls", "python_calls"]
 
-_LAYERS_OF_WAITS = ("submission/", "backends/", "drivers/")
+LAYERS_OF_WAITS = ("submission/", "backends/", "drivers/")
 PACKAGE = os.path.dirname(bl.__file__) + os.sep
 
 
@@ -39,4 +39,4 @@ def python_calls(function: Callable[[], object]) -> list[str]:
 
 def front_calls(function: Callable[[], object]) -> list[str]:
     """The same without comprehensions, and without layers that C code calls for a wait that is not short."""
-    return [name for name in python_calls(function) if not name.endswith(">") and not name.startswith(_LAYERS_OF_WAITS)]
+    return [name for name in python_calls(function) if not name.endswith(">") and not name.startswith(LAYERS_OF_WAITS)]
