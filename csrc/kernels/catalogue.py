@@ -58,7 +58,7 @@ EXTENT = (Argument("uint", "width"), Argument("uint", "height"), Argument("uint"
 AREA = (
     Argument("global const void*", "source"), *(Argument("uint", name) for name in ("from", "channels")),
     *(Argument("uint", f"length_{axis}") for axis in "xy"), Argument("global void*", "means"),
-    *(Argument("uint", name) for name in ("to", "kept")), *(Argument("uint", f"size_{axis}") for axis in "xyz"),
+    *(Argument("uint", name) for name in ("to", "result_channels", "size_x", "size_y", "size_z")),
     *(Argument("uint", f"{name}_{axis}") for axis in "xyz" for name in ("whole", "total")),
     Argument("uint", "lowest"), Argument("ulong", "divisor"),
 )  # fmt: skip
@@ -66,7 +66,8 @@ PACK = (
     Argument("global const void*", "source"), Argument("uint", "from"),
     *(Argument("long", name) for name in ("plane", "row", "pixel", "channel")),
     *(Argument("uint", name) for name in ("rows", "pixels", "channels")),
-    Argument("global void*", "target"), Argument("uint", "to"), Argument("uint", "made"), Argument("ulong", "count"),
+    Argument("global void*", "target"), *(Argument("uint", name) for name in ("to", "target_channels")),
+    Argument("ulong", "count"),
     *(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"),
 )  # fmt: skip
 SPLINE = (Argument("global const float*", "source"), Argument("global float*", "target"))

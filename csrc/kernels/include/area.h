@@ -47,8 +47,8 @@ static inline uint nearest_quotient(ulong sum, ulong divisor)
         const uint of = (uint)sum, by = (uint)divisor, part = of / by, rest = of - part * by;
         return part + (rest > by - rest || (rest == by - rest && (part & 1) != 0) ? 1 : 0);
     }
-    const ulong quotient = sum / divisor, twice = 2 * (sum - quotient * divisor);
-    return (uint)(quotient + (twice > divisor || (twice == divisor && (quotient & 1) != 0) ? 1 : 0));
+    const ulong quotient = sum / divisor, double_rest = 2 * (sum - quotient * divisor);
+    return (uint)(quotient + (double_rest > divisor || (double_rest == divisor && (quotient & 1) != 0) ? 1 : 0));
 }
 
 static inline uint4 nearest_quotients(ulong4 sums, ulong divisor)

@@ -20,9 +20,9 @@ INLINED void raise_to(global uint *to, uint value)
 /* Returns the number before. */
 INLINED int add_local(local int *to, int value)
 {
-    int found;
-    __asm__ volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(found) : "l"(to), "r"(value) : "memory");
-    return found;
+    int before;
+    __asm__ volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(to), "r"(value) : "memory");
+    return before;
 }
 INLINED void raise_local(local int *to, int value)
 {
@@ -32,21 +32,21 @@ INLINED void raise_local(local int *to, int value)
 INLINED void add_float(global float *to, float value)
 {
     volatile global uint *bits = (volatile global uint *)to;
-    uint found = *bits, before;
+    uint now = *bits, before;
     do {
-        before = found;
-        found = atomic_cmpxchg(bits, before, as_uint(as_float(before) + value));
-    } while (found != before);
+        before = now;
+        now = atomic_cmpxchg(bits, before, as_uint(as_float(before) + value));
+    } while (now != before);
 }
 INLINED int add_local(local int *to, int value) { return (int)atomic_add((volatile local uint *)to, (uint)value); }
 INLINED void raise_local(local int *to, int value)
 {
     volatile local uint *bits = (volatile local uint *)to;
-    uint found = *bits, before;
+    uint now = *bits, before;
     do {
-        before = found;
-        found = (int)before < value ? atomic_cmpxchg(bits, before, (uint)value) : before;
-    } while (found != before);
+        before = now;
+        now = (int)before < value ? atomic_cmpxchg(bits, before, (uint)value) : before;
+    } while (now != before);
 }
 #else /* one work-item at a time */
 INLINED void add_float(global float *to, float value) { *to += value; }

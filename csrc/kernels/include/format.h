@@ -58,9 +58,9 @@ static inline int nearest_code(float value, float largest)
     float product = value * largest;
     float code = __builtin_rintf(product);
     float error = __builtin_fmaf(value, largest, -product);
-    float left = product - code;
-    if (left == 0.5f && error > 0.0f) code += 1.0f;
-    if (left == -0.5f && error < 0.0f) code -= 1.0f;
+    float rest = product - code;
+    if (rest == 0.5f && error > 0.0f) code += 1.0f;
+    if (rest == -0.5f && error < 0.0f) code -= 1.0f;
     return (int)code;
 }
 

@@ -85,8 +85,8 @@ static inline bool is_single(uint mode) { return (mode >> 26 & 1) != 0; }
 #define PARAMETERS struct call call, uint mode
 #define COPY
 #else /* structures are no arguments of kernels */
-#define PARAMETERS global const struct call *given, uint mode
-#define COPY const struct call call = *given;
+#define PARAMETERS global const struct call *memory, uint mode
+#define COPY const struct call call = *memory;
 #endif
 
 #endif

@@ -31,9 +31,9 @@ struct corners {
 
 INLINED bool may_be_outside(uint mode)
 {
-    bool found = false;
-    FOR_AXES found |= bindless_has_border(boundary_of(mode, a));
-    return found;
+    bool has_border = false;
+    FOR_AXES has_border |= bindless_has_border(boundary_of(mode, a));
+    return has_border;
 }
 
 /* The address of one texture's numbers. */

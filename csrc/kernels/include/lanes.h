@@ -9,23 +9,23 @@ INLINED uint lane_id(void) { return (uint)bindless_local_id(0) & 31u; }
 #ifdef __PTX__
 INLINED int int_of_lane(int value, uint lane)
 {
-    int found;
-    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(found) : "r"(value), "r"(lane));
-    return found;
+    int result;
+    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(result) : "r"(value), "r"(lane));
+    return result;
 }
 /* A bit for each item whose answer is yes. */
 INLINED uint votes(bool yes)
 {
-    uint found;
-    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(found) : "r"((uint)yes));
-    return found;
+    uint bits;
+    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(bits) : "r"((uint)yes));
+    return bits;
 }
 #elif defined(__SPIRV__) /* sub-groups of 64 */
 INLINED int int_of_lane(int value, uint lane) { return sub_group_shuffle(value, (get_sub_group_local_id() & ~31u) + lane); }
 INLINED uint votes(bool yes)
 {
-    const uint4 found = sub_group_ballot(yes);
-    return (get_sub_group_local_id() & 32u) != 0 ? found.y : found.x;
+    const uint4 ballot = sub_group_ballot(yes);
+    return (get_sub_group_local_id() & 32u) != 0 ? ballot.y : ballot.x;
 }
 #else /* one work-item at a time: it is alone */
 INLINED int int_of_lane(int value, uint lane) { return value; }

@@ -113,7 +113,7 @@ INLINED uint4 blended(IMAGE image, uint layer, struct position p, struct source 
     return stored(filtered_float(image, layer, p, source, 4, inner), format, mode);
 }
 
-INLINED uint4 resampled(IMAGE image, uint layer, struct position at, struct source source)
+INLINED uint4 sample_picture(IMAGE image, uint layer, struct position at, struct source source)
 {
     const uint kind = interpolation(source.mode);
     struct position p =

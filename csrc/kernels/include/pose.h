@@ -66,15 +66,15 @@ INLINED void matrix_of_pose(global const float *pose, bool is_matrix, double *ma
     cross_matrix(v, k);
     UNROLLED for (int row = 0; row < 3; row++) {
         UNROLLED for (int column = 0; column < 3; column++) {
-            const double diagonal = row == column ? 1.0 : 0.0, twice = v[row] * v[column] - diagonal * square; /* [v]x [v]x */
-            matrix[4 * row + column] = diagonal + turn.first * k[3 * row + column] + turn.second * twice;
+            const double diagonal = row == column ? 1.0 : 0.0, product = v[row] * v[column] - diagonal * square; /* [v]x [v]x */
+            matrix[4 * row + column] = diagonal + turn.first * k[3 * row + column] + turn.second * product;
         }
         matrix[4 * row + 3] = pose[3 + row];
     }
 }
 
 /* Row `number` of the moved frame; only the first two rows are places, which move. */
-INLINED void move_row(const struct detector *detector, const double *matrix, int number, local float *moved)
+INLINED void move_row(const struct detector *detector, const double *matrix, int number, local float *frame)
 {
     const double is_place = number < 2 ? 1.0 : 0.0;
     double at[3];
@@ -85,20 +85,20 @@ INLINED void move_row(const struct detector *detector, const double *matrix, int
     UNROLLED for (int row = 0; row < 3; row++) {
         double sum = is_place * (detector->matrix[row][3] - 0.5);
         UNROLLED for (int column = 0; column < 3; column++) sum += detector->matrix[row][column] * at[column];
-        moved[3 * number + row] = (float)sum;
+        frame[3 * number + row] = (float)sum;
     }
 }
 
 /* The gradient of a pose from that of the moved frame. */
 INLINED void gradient_of_pose(const struct detector *detector, global const float *pose, bool is_matrix,
-                              local const double *moved, global float *gradient)
+                              local const double *frame, global float *gradient)
 {
     double matrix[12];
     UNROLLED for (int i = 0; i < 12; i++) matrix[i] = 0.0;
     UNROLLED for (int number = 0; number < 4; number++)
         UNROLLED for (int row = 0; row < 3; row++) {
             double at = 0.0;
-            UNROLLED for (int other = 0; other < 3; other++) at += detector->matrix[other][row] * moved[3 * number + other];
+            UNROLLED for (int other = 0; other < 3; other++) at += detector->matrix[other][row] * frame[3 * number + other];
             UNROLLED for (int column = 0; column < 3; column++) matrix[4 * row + column] += at * detector->frame[number][column];
             if (number < 2) matrix[4 * row + 3] += at;
         }
@@ -118,10 +118,10 @@ INLINED void gradient_of_pose(const struct detector *detector, global const floa
     UNROLLED for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, l = (i + 2) % 3; /* d[v]x / dv_i has 1 at (l, j) and -1 at (j, l) */
         double sum = turn.first * (matrix[4 * l + j] - matrix[4 * j + l]);
-        double twice = 0.0; /* of v v^T - v.v I */
+        double product = 0.0; /* of v v^T - v.v I */
         UNROLLED for (int other = 0; other < 3; other++)
-            twice += (matrix[4 * i + other] + matrix[4 * other + i]) * v[other] - 2.0 * v[i] * matrix[5 * other];
-        sum += turn.second * twice + v[i] * (turn.first_slope * by_first + turn.second_slope * by_second);
+            product += (matrix[4 * i + other] + matrix[4 * other + i]) * v[other] - 2.0 * v[i] * matrix[5 * other];
+        sum += turn.second * product + v[i] * (turn.first_slope * by_first + turn.second_slope * by_second);
         gradient[i] = (float)sum;
         gradient[3 + i] = (float)matrix[4 * i + 3];
     }

@@ -127,14 +127,14 @@ UNIT int next_point(bool is_first, int point, struct scale near, struct scale fa
 }
 
 /* Whether infinities, not-a-numbers or zeros decide the result, which is then in *bits. */
-UNIT bool is_special(uint seen, uint *bits)
+UNIT bool is_special(uint properties, uint *bits)
 {
-    const bool both = (seen & (HAS_POSITIVE | HAS_NEGATIVE)) == (HAS_POSITIVE | HAS_NEGATIVE);
-    *bits = (seen & HAS_NAN) != 0 || both    ? 0x7fffffffu
-            : (seen & HAS_POSITIVE) != 0     ? INFINITE
-            : (seen & HAS_NEGATIVE) != 0     ? INFINITE | SIGN
+    const bool both = (properties & (HAS_POSITIVE | HAS_NEGATIVE)) == (HAS_POSITIVE | HAS_NEGATIVE);
+    *bits = (properties & HAS_NAN) != 0 || both    ? 0x7fffffffu
+            : (properties & HAS_POSITIVE) != 0     ? INFINITE
+            : (properties & HAS_NEGATIVE) != 0     ? INFINITE | SIGN
                                              : SIGN;
-    return seen == 0 || (seen & (HAS_NAN | HAS_POSITIVE | HAS_NEGATIVE)) != 0;
+    return properties == 0 || (properties & (HAS_NAN | HAS_POSITIVE | HAS_NEGATIVE)) != 0;
 }
 
 #if DOUBLES
@@ -143,7 +143,7 @@ UNIT bool is_special(uint seen, uint *bits)
 struct total {
     double sum;
     struct scale scale;
-    uint seen;
+    uint properties;
 };
 
 UNIT double double_power(int exponent) { return __builtin_astype((ulong)(exponent + 1023) << 52, double); }
@@ -152,8 +152,8 @@ UNIT double double_power(int exponent) { return __builtin_astype((ulong)(exponen
 UNIT double cut(uint bits, int shift)
 {
     const int exponent = exponent_of(bits), drop = 150 - shift - exponent;
-    const uint kept = drop <= 0 ? bits : bits & 0xffffffffu << (drop < 24 ? drop : 0);
-    return (double)__builtin_astype(exponent == 0 || drop > 23 ? 0u : kept, float);
+    const uint head = drop <= 0 ? bits : bits & 0xffffffffu << (drop < 24 ? drop : 0);
+    return (double)__builtin_astype(exponent == 0 || drop > 23 ? 0u : head, float);
 }
 
 UNIT struct total quad_total(uint4 texel, int4 weight, uint used, bool half_)
@@ -168,23 +168,23 @@ UNIT double floored(double value, int point) { return __builtin_floor(value * do
 
 UNIT struct total added(struct total total, struct total near, struct total far, bool half_)
 {
-    const uint seen = total.seen | near.seen | far.seen;
+    const uint properties = total.properties | near.properties | far.properties;
     if (near.scale.empty && far.scale.empty) {
-        total.seen = seen;
+        total.properties = properties;
         return total;
     }
     const int point = next_point(total.scale.empty, total.scale.shift + 8, near.scale, far.scale, half_);
     const double sum = (total.scale.empty ? 0.0 : floored(total.sum, point)) +
                        (near.scale.empty ? 0.0 : floored(near.sum, point)) +
                        (far.scale.empty ? 0.0 : floored(far.sum, point));
-    return (struct total){sum, {point - 8, false}, seen};
+    return (struct total){sum, {point - 8, false}, properties};
 }
 
 /* Fewer than 48 bits: 2^-50 only moves ties away from zero. */
 UNIT uint rounded(struct total total, bool half_)
 {
     uint bits;
-    if (is_special(total.seen, &bits)) return bits;
+    if (is_special(total.properties, &bits)) return bits;
     if (total.scale.empty || total.sum == 0.0) return 0;
     if (!half_) {
         bits = __builtin_astype((float)(total.sum * (1.0 + 0x1p-50)), uint);
@@ -202,7 +202,7 @@ UNIT uint rounded(struct total total, bool half_)
 struct total {
     long sum;
     struct scale scale;
-    uint seen;
+    uint properties;
 };
 
 /* The texel in steps of 2^(largest - 28) or, for half precision, 2^(largest - 15), cut towards zero. */
@@ -239,7 +239,7 @@ UNIT long shifted(long value, int shift)
     return shift >= 0 ? value << (shift < 62 ? shift : 62) : value >> (shift > -63 ? -shift : 63);
 }
 
-UNIT long moved(struct total total, int point)
+UNIT long sum_at(struct total total, int point)
 {
     return total.scale.empty ? 0 : shifted(total.sum, point - total.scale.shift - 8);
 }
@@ -247,13 +247,13 @@ UNIT long moved(struct total total, int point)
 /* Adds the one or two quads of a level: they and the sum are rounded down to a common point. */
 UNIT struct total added(struct total total, struct total near, struct total far, bool half_)
 {
-    const uint seen = total.seen | near.seen | far.seen;
+    const uint properties = total.properties | near.properties | far.properties;
     if (near.scale.empty && far.scale.empty) {
-        total.seen = seen;
+        total.properties = properties;
         return total;
     }
     const int point = next_point(total.scale.empty, total.scale.shift + 8, near.scale, far.scale, half_);
-    return (struct total){moved(total, point) + moved(near, point) + moved(far, point), {point - 8, false}, seen};
+    return (struct total){sum_at(total, point) + sum_at(near, point) + sum_at(far, point), {point - 8, false}, properties};
 }
 
 /* Bits of a number below 2^48: those of an integer below 2^24 are the exponent of the same float. */
@@ -268,7 +268,7 @@ UNIT int bit_length(ulong value)
 UNIT uint rounded(struct total total, bool half_)
 {
     uint bits;
-    if (is_special(total.seen, &bits)) return bits;
+    if (is_special(total.properties, &bits)) return bits;
     if (total.scale.empty || total.sum == 0) return 0;
     const uint sign = total.sum < 0 ? SIGN : 0;
     const ulong size = (ulong)(total.sum < 0 ? -total.sum : total.sum);

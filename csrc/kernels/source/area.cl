@@ -107,13 +107,13 @@ static inline uint4 means_of(sums total, uint type, ulong divisor)
 
 /* size: pixels of the means; length: pixels of the source. divisor: sum of all weights of a mean. */
 kernel void NAME(global const void *source, uint from, uint channels, uint length_x, uint length_y, global void *means,
-                 uint to, uint kept, uint size_x, uint size_y, uint size_z, uint whole_x, uint total_x, uint whole_y,
+                 uint to, uint result_channels, uint size_x, uint size_y, uint size_z, uint whole_x, uint total_x, uint whole_y,
                  uint total_y, uint whole_z, uint total_z, uint lowest, ulong divisor)
 {
     const ulong count = (ulong)size_x * size_y * size_z;
     /* Only the number of channels of sums is used. */
     const struct values pixels = values_of((global void *)source, from == SUM ? 1 : size_of(from), channels, false);
-    const struct values results = values_of(means, to == SUM ? 1 : size_of(to), kept, false);
+    const struct values results = values_of(means, to == SUM ? 1 : size_of(to), result_channels, false);
     for (ulong n = bindless_global_id(0); n < count; n += bindless_global_size(0)) {
         const uint line = (uint)(n / size_x);
         const struct cover x = cover_of((uint)(n - (ulong)line * size_x), whole_x, total_x);
@@ -131,7 +131,7 @@ kernel void NAME(global const void *source, uint from, uint channels, uint lengt
             total += WEIGHT(z, k) * of_slice;
         }
         if (to == SUM)
-            store_sums((global sum *)means + n * kept, kept, total);
+            store_sums((global sum *)means + n * result_channels, result_channels, total);
         else
             store_item(results, n, means_of(total, to, divisor), false);
     }

@@ -194,9 +194,9 @@ INLINED struct way way_of(const struct corners *corners, const long *strides, bo
 }
 
 /* Decides which lower rows of a sample are added by themselves, when those that join the sample below are known. */
-INLINED void end_way(struct way *way, bool joined)
+INLINED void end_way(struct way *way, bool joins_below)
 {
-    way->lower = way->active && !joined;
+    way->lower = way->active && !joins_below;
     const uint all = votes(way->lower);
     way->lower_takes = way->lower && way->takes && (all >> way->from & 1) != 0;
     way->lower_gives = way->lower && way->gives && (all >> way->to & 1) != 0;
@@ -208,7 +208,7 @@ INLINED void add_pairs(ulong gradients, long at, const long *strides, const floa
 {
     UNROLLED for (uint p = 0; p < PAIRS; ++p)
     {
-        const float taken = float_of_lane(right[p], from), sum = takes ? left[p] + taken : left[p];
+        const float other = float_of_lane(right[p], from), sum = takes ? left[p] + other : left[p];
         global float *to = (global float *)gradients + (at + (p != 0 ? strides[3] : 0));
         if (active) add_float(to, sum);
         if (active && !gives) add_float(to + strides[1], right[p]);
@@ -307,14 +307,14 @@ INLINED void run_channel(struct sample *sample, const struct way *above, struct 
 INLINED void end_sample(const struct sample *sample, const struct call *call, int item, ulong texture, uint mode)
 {
     if (!wants_coordinates(mode) || !sample->plain) return;
-    float found[DIMENSIONS];
+    float derivative[DIMENSIONS];
     bool done = true;
     FOR_AXES {
-        found[a] = blended(&sample->corners, sample->dot, a) * sample->corners.chain[a];
-        done &= is_finite(found[a]);
+        derivative[a] = blended(&sample->corners, sample->dot, a) * sample->corners.chain[a];
+        done &= is_finite(derivative[a]);
     }
     if (done)
-        FOR_AXES put_gradient(call, item, texture, a, found[a], mode);
+        FOR_AXES put_gradient(call, item, texture, a, derivative[a], mode);
     else
         put_exactly(call, &sample->corners, item, texture, mode);
 }

@@ -140,7 +140,7 @@ INLINED struct box box_of(const struct sample *samples, local int *ends)
 INLINED void add_near(const struct call *call, const struct corners *corners, const struct box *box, local int *sums, float gradient,
                       ulong texture)
 {
-    int place = 0, addend[CORNERS], before[CORNERS], left = 0;
+    int place = 0, addend[CORNERS], before[CORNERS], overflow = 0;
     UNROLLED for (int a = DIMENSIONS - 1; a >= 0; --a) place = place * box->size[a] + corners->index[a] - box->first[a];
     local int *near = sums + place;
     FOR_CORNERS {
@@ -149,9 +149,9 @@ INLINED void add_near(const struct call *call, const struct corners *corners, co
     }
     FOR_CORNERS {
         const int after = (int)((uint)before[k] + (uint)addend[k]);
-        left |= (before[k] ^ after) & (addend[k] ^ after);
+        overflow |= (before[k] ^ after) & (addend[k] ^ after);
     }
-    if (left >= 0) return;
+    if (overflow >= 0) return;
     const struct strided *to = &call->levels[0].gradients;
     global float *first = (global float *)part_of(to, 4, texture, false);
     FOR_CORNERS {
@@ -197,15 +197,15 @@ INLINED void add_box(const struct call *call, const struct box *box, local const
 INLINED bool put_derivatives(const struct call *call, const struct corners *corners, int item, float gradient, ulong texture, uint mode)
 {
     ulong rows[CORNERS / 2];
-    float texel[CORNERS], found[DIMENSIONS];
+    float texel[CORNERS], derivative[DIMENSIONS];
     rows_of(rows, call, corners, texture, mode);
     read_corners(texel, call, rows, 0, mode);
     bool finite = true;
     FOR_AXES {
-        found[a] = blended(corners, texel, a) * gradient * corners->chain[a];
-        finite &= is_finite(found[a]);
+        derivative[a] = blended(corners, texel, a) * gradient * corners->chain[a];
+        finite &= is_finite(derivative[a]);
     }
-    if (finite) FOR_AXES put_gradient(call, item, texture, a, found[a], mode);
+    if (finite) FOR_AXES put_gradient(call, item, texture, a, derivative[a], mode);
     return finite;
 }
 

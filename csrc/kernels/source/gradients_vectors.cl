@@ -159,15 +159,15 @@ INLINED void run_samples(const struct call *call, ulong texture, local float *ti
     if (!wants_coordinates(mode)) return;
     const struct strided *out = &call->grad_coordinates;
     FOR_AXES {
-        float found = 0.0f;
+        float derivative = 0.0f;
         FOR_CORNERS {
             const float slope = (k >> a & 1 ? 1.0f : -1.0f) * weight_without(&corners, k, a);
             const bool outside = may_be_outside(mode) && (corners.inside >> k & 1) == 0;
-            found += slope != 0.0f ? slope * (outside ? call->map.fill * sum : dot[k]) : 0.0f;
+            derivative += slope != 0.0f ? slope * (outside ? call->map.fill * sum : dot[k]) : 0.0f;
         }
-        found = sum_of_sample(found, mode) * corners.chain[a];
+        derivative = sum_of_sample(derivative, mode) * corners.chain[a];
         if (group.lane == 0 && group.exists)
-            ((global float *)part_of(out, 2, texture, false))[item * (int)out->strides[1] + (int)a * (int)out->strides[0]] = found;
+            ((global float *)part_of(out, 2, texture, false))[item * (int)out->strides[1] + (int)a * (int)out->strides[0]] = derivative;
     }
 }
 

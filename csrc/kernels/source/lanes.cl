@@ -38,12 +38,12 @@ kernel void bindless_lanes_volume(IMAGES, global float4 *out)
     const sampled_image_handle image = images[which[i]];
     const float3 at = (float3)(i * 5u % (WIDTH - 2u), i / 3u % (HEIGHT - 2u), i / 7u % (DEPTH - 2u)) + 1.5f;
     const float3 x = (float3)(1, 0, 0), y = (float3)(0, 1, 0), z = (float3)(0, 0, 1);
-    float4 found;
-    found.w = sample_image_float(image, at);
-    found.x = sample_image_float(image, at + x) - sample_image_float(image, at - x);
-    found.y = sample_image_float(image, at + y) - sample_image_float(image, at - y);
-    found.z = sample_image_float(image, at + z) - sample_image_float(image, at - z);
-    out[i] = found;
+    float4 result;
+    result.w = sample_image_float(image, at);
+    result.x = sample_image_float(image, at + x) - sample_image_float(image, at - x);
+    result.y = sample_image_float(image, at + y) - sample_image_float(image, at - y);
+    result.z = sample_image_float(image, at + z) - sample_image_float(image, at - z);
+    out[i] = result;
 }
 
 /* A volume at a place for all items, from arguments, and one step along each axis: ptxas of CUDA 12 keeps a sample in
@@ -94,15 +94,15 @@ kernel void bindless_lanes_mipmap(IMAGES, global float4 *out)
 kernel void bindless_lanes_divergent(IMAGES, global const sampled_image_handle *volumes, global float4 *out)
 {
     ITEM;
-    float4 found = (float4)(0);
+    float4 result = (float4)(0);
     if (i % 3u == 0u)
-        found = sample_image_float4(images[which[i]], flat(i));
+        result = sample_image_float4(images[which[i]], flat(i));
     else if (i % 3u == 1u) {
-        found.x = sample_image_float(volumes[which[i]], deep(i));
+        result.x = sample_image_float(volumes[which[i]], deep(i));
         if (i & 4u)
-            found.y = sample_image_float(images[which[i]], flat(i + 1u));
+            result.y = sample_image_float(images[which[i]], flat(i + 1u));
     }
-    out[i] = found;
+    out[i] = result;
 }
 
 /* Loops of different lengths, with another image in each round. */
@@ -119,10 +119,10 @@ kernel void bindless_lanes_loop(IMAGES, uint count, global float4 *out)
 kernel void bindless_lanes_chain(IMAGES, uint count, global float4 *out)
 {
     ITEM;
-    float4 found = (float4)((float)which[i]);
+    float4 result = (float4)((float)which[i]);
     for (uint step = 0; step < 4u; step++)
-        found = sample_image_float4(images[(uint)found.x % count], flat(i + step));
-    out[i] = found;
+        result = sample_image_float4(images[(uint)result.x % count], flat(i + step));
+    out[i] = result;
 }
 
 kernel void bindless_lanes_arguments(sampled_image_handle a, sampled_image_handle b, sampled_image_handle c,
@@ -148,11 +148,11 @@ kernel void bindless_lanes_shuffle(IMAGES, global float4 *out)
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void bindless_lanes_local(IMAGES, global float4 *out)
 {
     ITEM;
-    local sampled_image_handle kept[GROUP];
+    local sampled_image_handle handles[GROUP];
     const uint item = (uint)bindless_local_id(0);
-    kept[item] = images[which[i]];
+    handles[item] = images[which[i]];
     bindless_barrier();
-    out[i] = sample_image_float4(kept[GROUP - 1 - item], flat(i));
+    out[i] = sample_image_float4(handles[GROUP - 1 - item], flat(i));
 }
 
 /* One, two or four channels of an image, in branches of one kernel. */
@@ -160,14 +160,14 @@ kernel void bindless_lanes_widths(IMAGES, global const uint *channels, global fl
 {
     ITEM;
     const sampled_image_handle image = images[which[i]];
-    float4 found = (float4)(0);
+    float4 result = (float4)(0);
     if (channels[i] == 1u)
-        found.x = sample_image_float(image, flat(i));
+        result.x = sample_image_float(image, flat(i));
     else if (channels[i] == 2u)
-        found.xy = sample_image_float2(image, flat(i));
+        result.xy = sample_image_float2(image, flat(i));
     else
-        found = sample_image_float4(image, flat(i));
-    out[i] = found;
+        result = sample_image_float4(image, flat(i));
+    out[i] = result;
 }
 
 /* Handles in structures, next to the pixel to fetch. */

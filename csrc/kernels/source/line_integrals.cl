@@ -27,10 +27,10 @@ void bindless_line_integrals(global const float *texels, uint size_x, uint size_
         const int begin = segment.from + touched * (int)part / PARTS, stop = segment.from + touched * (int)(part + 1) / PARTS;
         for (int k = begin; k < stop; k++) {
             const float along = along_segment(segment, k);
-            const float4 found = sample_of(volume, position_on(segment, along));
-            mean += found.w;
-            first += (1.0f - along) * found.xyz;
-            last += along * found.xyz;
+            const float4 term = sample_of(volume, position_on(segment, along));
+            mean += term.w;
+            first += (1.0f - along) * term.xyz;
+            last += along * term.xyz;
         }
         mean *= segment.scale, first *= segment.scale, last *= segment.scale;
     }

@@ -52,8 +52,8 @@ kernel void bindless_mapping_coords(global const float *matrices, global float *
     float place[4], products[4];
     place_of((uint)pixel, size_x, size_y, mode, place);
     products_of(matrices + image * ROWS * (AXES + 1), place, mode, products);
-    global float *made = coords + (image * pixels + pixel) * AXES;
-    FOR_AXES made[a] = IS_PROJECTIVE ? products[a] / products[AXES] : products[a];
+    global float *position = coords + (image * pixels + pixel) * AXES;
+    FOR_AXES position[a] = IS_PROJECTIVE ? products[a] / products[AXES] : products[a];
 }
 
 #elif PASS == SUMS
@@ -68,10 +68,10 @@ void bindless_mapping_sums(global const float *matrices, global const float *gra
     double mine[NUMBERS];
     UNROLLED for (int i = 0; i < NUMBERS; i++) mine[i] = 0.0;
     for (ulong pixel = (ulong)group * ITEMS + item; pixel < pixels; pixel += (ulong)groups * ITEMS) {
-        global const float *given = grad_coords + (image * pixels + pixel) * AXES;
+        global const float *gradient = grad_coords + (image * pixels + pixel) * AXES;
         float place[4], products[4], grads[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         place_of((uint)pixel, size_x, size_y, mode, place);
-        FOR_AXES grads[a] = given[a];
+        FOR_AXES grads[a] = gradient[a];
         if (IS_PROJECTIVE) {
             products_of(matrices + image * ROWS * (AXES + 1), place, mode, products);
             float of_last = 0.0f;

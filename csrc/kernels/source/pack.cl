@@ -46,26 +46,26 @@ static inline float number_at(global const uchar *at, uint type, float scale, fl
 }
 #endif
 
-/* `made` channels of one or two bytes as one word: unsigned integers of the whole size are stored at once. */
-static inline void copy_bits(global const uchar *from, long channel, uint channels, global uchar *to, uint made, uint size)
+/* `target_channels` channels of one or two bytes as one word: unsigned integers of the whole size are stored at once. */
+static inline void copy_bits(global const uchar *from, long channel, uint channels, global uchar *to, uint target_channels, uint size)
 {
     if (size == 4) {
-        for (uint c = 0; c < made; ++c)
+        for (uint c = 0; c < target_channels; ++c)
             ((global uint *)to)[c] = c < channels ? *(global const uint *)(from + c * channel) : 0;
         return;
     }
     ulong word = 0;
-    for (uint c = 0; c < made && c < channels; ++c) {
+    for (uint c = 0; c < target_channels && c < channels; ++c) {
         const ulong bits = size == 1 ? from[c * channel] : *(global const ushort *)(from + c * channel);
         word |= bits << 8 * size * c;
     }
-    switch (made * size) {
+    switch (target_channels * size) {
     case 1: *to = (uchar)word; break;
     case 2: *(global ushort *)to = (ushort)word; break;
     case 4: *(global uint *)to = (uint)word; break;
     case 8: *(global ulong *)to = word; break;
     default:
-        for (uint byte = 0; byte < made * size; ++byte) to[byte] = (uchar)(word >> 8 * byte);
+        for (uint byte = 0; byte < target_channels * size; ++byte) to[byte] = (uchar)(word >> 8 * byte);
     }
 }
 
@@ -82,12 +82,12 @@ static inline ulong copy_quads(global const uint *from, global uint4 *to, ulong 
 
 /* `pixels` of a row and `rows` of a plane, both 0 where one stride leads from each pixel to the next. */
 kernel void NAME(global const void *source, uint from, long plane, long row, long pixel, long channel, uint rows,
-                 uint pixels, uint channels, global void *target, uint to, uint made, ulong count, float scale_x,
+                 uint pixels, uint channels, global void *target, uint to, uint target_channels, ulong count, float scale_x,
                  float scale_y, float scale_z, float bias_x, float bias_y, float bias_z)
 {
     const bool as_they_are = scale_x == 1.0f && scale_y == 1.0f && scale_z == 1.0f && bias_x == 0.0f && bias_y == 0.0f &&
                              bias_z == 0.0f;
-    const bool bytes_of_rgb = as_they_are && from == to && size_of(to) == 1 && channels == 3 && made == 4 && rows == 0 &&
+    const bool bytes_of_rgb = as_they_are && from == to && size_of(to) == 1 && channels == 3 && target_channels == 4 && rows == 0 &&
                               pixel == 3 && channel == 1 && (ulong)source % 4 == 0 && (ulong)target % 16 == 0;
     const ulong done = bytes_of_rgb ? copy_quads((global const uint *)source, (global uint4 *)target, count) : 0;
     for (ulong n = done + bindless_global_id(0); n < count; n += bindless_global_size(0)) {
@@ -97,18 +97,18 @@ kernel void NAME(global const void *source, uint from, long plane, long row, lon
         global const uchar *at = (global const uchar *)source + place;
         if (from == to && as_they_are) {
             const uint size = size_of(to);
-            copy_bits(at, channel, channels, (global uchar *)target + n * made * size, made, size);
+            copy_bits(at, channel, channels, (global uchar *)target + n * target_channels * size, target_channels, size);
             continue;
         }
-        for (uint c = 0; c < made; ++c) {
+        for (uint c = 0; c < target_channels; ++c) {
             global const uchar *element = at + c * channel;
             if (to == F32)
-                ((global float *)target)[n * made + c] =
+                ((global float *)target)[n * target_channels + c] =
                     c >= channels ? 0.0f
                                   : number_at(element, from, c == 0 ? scale_x : c == 1 ? scale_y : scale_z,
                                               c == 0 ? bias_x : c == 1 ? bias_y : bias_z);
             else
-                ((global int *)target)[n * made + c] = c >= channels ? 0 : (int)integer_at(element, from);
+                ((global int *)target)[n * target_channels + c] = c >= channels ? 0 : (int)integer_at(element, from);
         }
     }
 }

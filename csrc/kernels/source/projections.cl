@@ -43,24 +43,24 @@ struct pixel {
 };
 
 /* The moved frame of a pose, by four items of the group for all. */
-INLINED void move_frame(const struct detector *detector, global const float *poses, ulong pose, uint mode, local float *moved)
+INLINED void move_frame(const struct detector *detector, global const float *poses, ulong pose, uint mode, local float *frame)
 {
     const uint item = (uint)bindless_local_id(0);
     if (item < 4) {
         double matrix[12];
         matrix_of_pose(poses + pose * (IS_MATRIX ? MATRIX_POSE : VECTOR_POSE), IS_MATRIX, matrix);
-        move_row(detector, matrix, (int)item, moved);
+        move_row(detector, matrix, (int)item, frame);
     }
     bindless_barrier();
 }
 
 /* The line and the part of an item, for the lines of a moved frame. */
-INLINED void share_work(uint item, uint width, uint height, local const float *moved, uint *ray, uint *part)
+INLINED void share_work(uint item, uint width, uint height, local const float *frame, uint *ray, uint *part)
 {
     float size[3];
     UNROLLED for (int a = 0; a < 3; a++)
     {
-        const float step = moved[3 + a] - moved[a] + 0.5f * ((float)width * moved[6 + a] + (float)height * moved[9 + a]);
+        const float step = frame[3 + a] - frame[a] + 0.5f * ((float)width * frame[6 + a] + (float)height * frame[9 + a]);
         size[a] = step < 0.0f ? -step : step;
     }
     const bool is_along_x = size[0] > size[1] && size[0] > size[2];
@@ -75,14 +75,14 @@ INLINED struct pixel pixel_of(uint ray, uint width, uint height)
 }
 
 /* The line of a pixel, and its length, which a pose does not change. */
-INLINED struct segment segment_of_pixel(struct volume volume, const struct detector *detector, local const float *moved,
+INLINED struct segment segment_of_pixel(struct volume volume, const struct detector *detector, local const float *frame,
                                         struct pixel pixel, uint samples, float *length)
 {
     const float x = (float)pixel.column, y = (float)pixel.row;
     float start[3], step[3], square = 0.0f;
     UNROLLED for (int a = 0; a < 3; a++) {
-        start[a] = moved[a];
-        step[a] = MULTIPLY_ADD(y, moved[9 + a], MULTIPLY_ADD(x, moved[6 + a], moved[3 + a] - moved[a]));
+        start[a] = frame[a];
+        step[a] = MULTIPLY_ADD(y, frame[9 + a], MULTIPLY_ADD(x, frame[6 + a], frame[3 + a] - frame[a]));
         const float from = detector->frame[1][a] - detector->frame[0][a];
         const float leg = MULTIPLY_ADD(y, detector->frame[3][a], MULTIPLY_ADD(x, detector->frame[2][a], from));
         square = MULTIPLY_ADD(leg, leg, square);
@@ -100,26 +100,26 @@ void bindless_projections(global const void *texels, uint size_x, uint size_y, u
                           DETECTOR, uint width, uint height, uint samples, global float *values, global float *derivatives,
                           uint mode)
 {
-    local float moved[FRAME];
+    local float frame[FRAME];
     local float sums[PARTS][RESULTS][RAYS];
     const struct detector detector = THE_DETECTOR;
     const struct volume volume = {texels, (int)size_x, (int)size_y, (int)size_z, (mode & 2) != 0};
     const uint item = (uint)bindless_local_id(0);
     const ulong pose = bindless_group_id(2), pixels = (ulong)width * height;
-    move_frame(&detector, poses, pose, mode, moved);
+    move_frame(&detector, poses, pose, mode, frame);
     uint ray, part;
-    share_work(item, width, height, moved, &ray, &part);
+    share_work(item, width, height, frame, &ray, &part);
     const struct pixel pixel = pixel_of(ray, width, height);
     float value = 0.0f, length = 0.0f;
     float3 all = 0.0f, last = 0.0f;
     if (pixel.exists) {
-        const struct segment segment = segment_of_pixel(volume, &detector, moved, pixel, samples, &length);
+        const struct segment segment = segment_of_pixel(volume, &detector, frame, pixel, samples, &length);
         for (int k = segment.from + (int)part; k < segment.to; k += PARTS) {
             const float along = along_segment(segment, k);
-            const float4 found = sample_of(volume, position_on(segment, along));
-            value += found.w;
-            all += found.xyz;
-            last += along * found.xyz;
+            const float4 term = sample_of(volume, position_on(segment, along));
+            value += term.w;
+            all += term.xyz;
+            last += along * term.xyz;
         }
         const float scale = segment.scale * length;
         value *= scale, all *= scale, last *= scale;
@@ -147,18 +147,18 @@ void bindless_projections_texels(global float *gradients, uint size_x, uint size
                                  DETECTOR, uint width, uint height, uint samples, global const float *grad_values,
                                  ulong grad_pose, ulong grad_row, ulong grad_column, uint mode)
 {
-    local float moved[FRAME];
+    local float frame[FRAME];
     const struct detector detector = THE_DETECTOR;
     const struct volume volume = {gradients, (int)size_x, (int)size_y, (int)size_z, false};
     const uint item = (uint)bindless_local_id(0);
     const ulong pose = bindless_group_id(2);
-    move_frame(&detector, poses, pose, mode, moved);
+    move_frame(&detector, poses, pose, mode, frame);
     uint ray, part;
-    share_work(item, width, height, moved, &ray, &part);
+    share_work(item, width, height, frame, &ray, &part);
     const struct pixel pixel = pixel_of(ray, width, height);
     if (!pixel.exists) return;
     float length = 0.0f;
-    const struct segment segment = segment_of_pixel(volume, &detector, moved, pixel, samples, &length);
+    const struct segment segment = segment_of_pixel(volume, &detector, frame, pixel, samples, &length);
     const float gradient = grad_values[pose * grad_pose + pixel.row * grad_row + pixel.column * grad_column] * segment.scale * length;
     if (gradient == 0.0f) return;
     for (int k = segment.from + (int)part; k < segment.to; k += PARTS) {

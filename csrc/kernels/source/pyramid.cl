@@ -92,12 +92,12 @@ INLINED float sum_of(global const void *array, bool is_half, ulong image, const 
 kernel void bindless_pyramid_means(global const void *texels, global void *means, uint size_x, uint size_y, uint size_z,
                                    uint channels, ulong images, uint mode)
 {
-    const uint sizes[3] = {size_x, size_y, size_z}, made[3] = {half_of(size_x), half_of(size_y), half_of(size_z)};
-    FOR_NUMBERS(made) {
-        const uint x = number / channels, z = (uint)(slice % made[2]);
+    const uint sizes[3] = {size_x, size_y, size_z}, halves[3] = {half_of(size_x), half_of(size_y), half_of(size_z)};
+    FOR_NUMBERS(halves) {
+        const uint x = number / channels, z = (uint)(slice % halves[2]);
         const struct taps taps[3] = {taps_of(x, size_x), taps_of(y, size_y), taps_of(z, size_z)};
-        const float mean = sum_of(texels, (mode & 1) != 0, slice / made[2], sizes, taps, number % channels, channels);
-        put_number(means, (slice * made[1] + y) * ((ulong)made[0] * channels) + number, mean, (mode & 2) != 0);
+        const float mean = sum_of(texels, (mode & 1) != 0, slice / halves[2], sizes, taps, number % channels, channels);
+        put_number(means, (slice * halves[1] + y) * ((ulong)halves[0] * channels) + number, mean, (mode & 2) != 0);
     }
 }
 

@@ -40,7 +40,7 @@ kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x
     const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
     const struct extent size = {width, height, depth};
 #define LOAD(ELEMENT) position_of(map, ELEMENT, mode)
-#define DO(POSITION) resampled(image, layer, POSITION, source)
+#define DO(POSITION) sample_picture(image, layer, POSITION, source)
 #define PUT(ELEMENT, ELEMENTS) store_item(out, (ELEMENT).number, ELEMENTS, false)
     FOR_ELEMENTS(size, tile(mode), struct position, LOAD, uint4, DO, PUT);
 }

@@ -88,7 +88,7 @@ kernel void KERNEL(resample_memory)(global const void *texels, long step_x, long
     global uchar *first = (global uchar *)values + (ulong)layer * width * height * depth * channels * bytes_of_element;
     const struct values out = values_of(first, element_size(format), channels, aligned(format));
 #define LOAD(ELEMENT) position_of(map, ELEMENT, mode)
-#define DO(POSITION) resampled(array, layer, POSITION, source)
+#define DO(POSITION) sample_picture(array, layer, POSITION, source)
 #define PUT(ELEMENT, ELEMENTS)                                                                                         \
     doubles ? store_doubles(first, channels, (ELEMENT).number, ELEMENTS) : store_item(out, (ELEMENT).number, ELEMENTS, false)
     FOR_ELEMENTS(size, tile(mode), struct position, LOAD, uint4, DO, PUT);

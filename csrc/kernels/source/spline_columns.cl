@@ -11,10 +11,10 @@ struct state {
     float last, before;
 };
 
-/* The forward recursion over a chunk, of which the line has the first `left` samples. */
-static inline struct state forwards(float *chunk, global const float *from, ulong stride, uint left, struct state state)
+/* The forward recursion over a chunk, of which the line has the first `rest` samples. */
+static inline struct state forwards(float *chunk, global const float *from, ulong stride, uint rest, struct state state)
 {
-    if (left >= CHUNK) {
+    if (rest >= CHUNK) {
 #define READ(I) chunk[I] = *from, from += stride;
         EACH(READ)
 #undef READ
@@ -25,11 +25,11 @@ static inline struct state forwards(float *chunk, global const float *from, ulon
 #undef STEP
         return state;
     }
-#define READ(I) chunk[I] = I < left ? from[I * stride] : 0.0f;
+#define READ(I) chunk[I] = I < rest ? from[I * stride] : 0.0f;
     EACH(READ)
 #undef READ
 #define STEP(I)                                                                                                        \
-    if (I < left) {                                                                                                    \
+    if (I < rest) {                                                                                                    \
         state.before = state.last;                                                                                     \
         state.last = chunk[I] += POLE * state.last;                                                                    \
     }
@@ -39,17 +39,17 @@ static inline struct state forwards(float *chunk, global const float *from, ulon
 }
 
 /* The value of the backward recursion at the first of the samples; `after` is the one after all. */
-static inline float backwards(const float *chunk, uint left, float after)
+static inline float backwards(const float *chunk, uint rest, float after)
 {
-#define STEP(I) after = I < left ? POLE * after + GAIN * chunk[I] : after;
+#define STEP(I) after = I < rest ? POLE * after + GAIN * chunk[I] : after;
     EACH_BACKWARDS(STEP)
 #undef STEP
     return after;
 }
 
-static inline void store_backwards(const float *chunk, global float *to, ulong stride, uint left, float after)
+static inline void store_backwards(const float *chunk, global float *to, ulong stride, uint rest, float after)
 {
-    if (left >= CHUNK) {
+    if (rest >= CHUNK) {
         to += CHUNK * stride;
 #define STEP(I) to -= stride, *to = after = POLE * after + GAIN * chunk[I];
         EACH_BACKWARDS(STEP)
@@ -57,7 +57,7 @@ static inline void store_backwards(const float *chunk, global float *to, ulong s
         return;
     }
 #define STEP(I)                                                                                                        \
-    if (I < left) to[I * stride] = after = POLE * after + GAIN * chunk[I];
+    if (I < rest) to[I * stride] = after = POLE * after + GAIN * chunk[I];
     EACH_BACKWARDS(STEP)
 #undef STEP
 }
@@ -109,16 +109,16 @@ static inline void filter(global const float *line, global float *result, ulong 
     struct state state = state_before(line, stride, begin, length, boundary);
     state = forwards(now, line + begin * stride, stride, length - begin, state);
     for (uint at = begin; at < end; at += CHUNK) {
-        const uint left = length - at;
+        const uint rest = length - at;
         float after;
-        if (left > CHUNK) {
-            const uint more = left - CHUNK;
+        if (rest > CHUNK) {
+            const uint more = rest - CHUNK;
             state = forwards(next, line + (at + CHUNK) * stride, stride, more, state);
             after = backwards(next, more, more <= CHUNK ? after_all(state, boundary, first) : 0.0f);
         } else {
             after = after_all(state, boundary, first);
         }
-        store_backwards(now, result + at * stride, stride, left, after);
+        store_backwards(now, result + at * stride, stride, rest, after);
 #define STEP(I) now[I] = next[I];
         EACH(STEP)
 #undef STEP
