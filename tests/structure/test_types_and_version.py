@@ -151,6 +151,9 @@ def test_files_about_the_package_have_its_version(file: str) -> None:
     assert re.search(rf"^version: {re.escape(bindless.__version__)}$", text, re.MULTILINE)
 
 
+BINARIES = ["bindless/a.so", "bindless/a.dylib", "bindless/a.dll", "bindless/a.pyd", "bindless/kernels/a.zip"]
+
+
 def test_bill_of_materials(tmp_path: Path) -> None:
     wheel = tmp_path / "bindless-9.8.7-py3-none-any.whl"
     metadata = (
@@ -158,7 +161,8 @@ def test_bill_of_materials(tmp_path: Path) -> None:
     )
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("bindless-9.8.7.dist-info/METADATA", metadata)
-        archive.writestr("bindless/a.so", b"library")
+        for binary in BINARIES:
+            archive.writestr(binary, b"library")
         archive.writestr("bindless/a.py", b"pass")
     program = Path(__file__).parents[2] / ".ci" / "sbom"
     subprocess.run([sys.executable, str(program), str(wheel)], check=True, capture_output=True, timeout=60)
@@ -167,6 +171,7 @@ def test_bill_of_materials(tmp_path: Path) -> None:
     parts = {part["name"]: part for part in bill["components"]}
     assert parts["cffi"]["scope"] == "required"
     assert parts["scipy"]["scope"] == "optional"
-    assert parts["bindless/a.so"]["hashes"][0]["content"] == hashlib.sha256(b"library").hexdigest()
+    for binary in BINARIES:
+        assert parts[binary]["hashes"][0]["content"] == hashlib.sha256(b"library").hexdigest()
     assert "bindless/a.py" not in parts
     assert {"cuda headers", "level_zero headers", "opencl headers"} <= set(parts)
