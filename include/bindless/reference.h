@@ -823,7 +823,7 @@ typedef struct blr_kernel_properties {
     uint32_t argument_count;
     uint32_t max_work_group_size;
     uint32_t required_work_group_size[3]; /* 0: any */
-    uint32_t sub_group_size;
+    uint32_t sub_group_size, required_sub_group_size; /* required: 0 for any */
     uint64_t local_memory_size;           /* bytes for a work-group, without local arguments */
     uint64_t private_memory_size;         /* bytes for a work-item */
 } blr_kernel_properties_t;

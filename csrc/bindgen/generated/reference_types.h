@@ -436,6 +436,7 @@ typedef struct blr_kernel_properties
   uint32_t max_work_group_size;
   uint32_t required_work_group_size[3];
   uint32_t sub_group_size;
+  uint32_t required_sub_group_size;
   uint64_t local_memory_size;
   uint64_t private_memory_size;
 } blr_kernel_properties_t;

@@ -151,9 +151,9 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t handle, ze_device_co
         .maxGroupCountY = UINT32_MAX,
         .maxGroupCountZ = UINT32_MAX,
         .maxSharedLocalMemory = MAX_SUB_GROUPS_BYTES,
-        .numSubGroupSizes = 1,
-        .subGroupSizes = {BLR_LANES},
+        .numSubGroupSizes = sizeof blr_sub_group_sizes / sizeof *blr_sub_group_sizes,
     };
+    memcpy(properties->subGroupSizes, blr_sub_group_sizes, sizeof blr_sub_group_sizes);
     return ZE_RESULT_SUCCESS;
 }
 

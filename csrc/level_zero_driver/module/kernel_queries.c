@@ -20,6 +20,7 @@ static void describe(const struct blz_kernel *kernel, ze_kernel_properties_t *pr
         .requiredGroupSizeX = is->required_work_group_size[0],
         .requiredGroupSizeY = is->required_work_group_size[1],
         .requiredGroupSizeZ = is->required_work_group_size[2],
+        .requiredSubgroupSize = is->required_sub_group_size,
         .maxSubgroupSize = lanes,
         .maxNumSubgroups = (is->max_work_group_size + lanes - 1) / lanes,
         .localMemSize = clamp(is->local_memory_size),
@@ -71,9 +72,14 @@ ze_result_t zeKernelGetSourceAttributes(ze_kernel_handle_t handle, uint32_t *siz
     if (result != ZE_RESULT_SUCCESS)
         return result;
     const uint32_t *required = kernel->properties.required_work_group_size;
-    char attributes[80] = "";
+    char attributes[120] = "";
     if (required[0] != 0)
         snprintf(attributes, sizeof attributes, "reqd_work_group_size(%u,%u,%u)", required[0], required[1], required[2]);
+    if (kernel->properties.required_sub_group_size != 0) {
+        const size_t used = strlen(attributes);
+        snprintf(attributes + used, sizeof attributes - used, "%sintel_reqd_sub_group_size(%u)", used > 0 ? " " : "",
+                 kernel->properties.required_sub_group_size);
+    }
     if (size == NULL) {
         result = blz_fail_null("pSize");
     } else {

@@ -153,7 +153,8 @@ blr_result_t blrKernelGetProperties(blr_kernel_t handle, blr_kernel_properties_t
         *properties = (blr_kernel_properties_t){.name = program->entry->name,
                                                 .argument_count = program->argument_count,
                                                 .max_work_group_size = kernel->max_work_group_size,
-                                                .sub_group_size = BLR_LANES,
+                                                .sub_group_size = program->sub_group_size,
+                                                .required_sub_group_size = program->entry->sub_group_size,
                                                 .local_memory_size = program->uses_local ? program->local_bytes : 0,
                                                 .private_memory_size = program->private_bytes};
         memcpy(properties->required_work_group_size, program->entry->local_size, sizeof program->entry->local_size);

@@ -170,6 +170,7 @@ struct blr_spirv_program {
     bool has_loops;
     bool uses_local;
     bool uses_groups;         /* results depend on the grouping of work-items */
+    uint32_t sub_group_size;  /* lanes of a sub-group: a part of a batch, from a multiple of the size on */
 };
 
 /* Decodes an entry point of one of several parsed and linked modules. */

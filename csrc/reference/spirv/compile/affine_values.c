@@ -124,6 +124,12 @@ static bool applies(const struct blr_spirv_builder *b, const struct blr_spirv_st
     return step->result != BLR_NONE && b->values[step->result].is_affine;
 }
 
+/* Whether an operand of an operation on affine values is one scalar: a store may write a vector. */
+static bool is_scalar(const struct blr_spirv_step *step, uint32_t k)
+{
+    return step->op.form != BLR_AFFINE_STORE || k != 1 || (uint32_t)(step->op.literal >> 8) == 1;
+}
+
 /* Notes which components of built-in variables are read. An operation on lanes may read several. */
 static void note_reads(struct blr_spirv_builder *b, const struct blr_spirv_step *step, bool *changed)
 {
@@ -131,7 +137,7 @@ static void note_reads(struct blr_spirv_builder *b, const struct blr_spirv_step 
     for (uint32_t k = 0; k < 4; k++) {
         if (!operand_is_affine(b, step, k) || !b->values[step->in[k]].preset)
             continue;
-        if (applies(b, step))
+        if (applies(b, step) && is_scalar(step, k))
             b->values[step->in[k]].reads |= 1u << step->in_lane[k];
         else
             b->values[step->in[k]].has_lanes = true;

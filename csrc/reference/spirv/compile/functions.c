@@ -526,6 +526,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     }
     enter(&builder, number);
     program->entry = entry;
+    program->sub_group_size = entry->sub_group_size != 0 ? entry->sub_group_size : BLR_LANES;
     program->modules = modules;
     program->module_count = count;
     if (function->body == 0)

@@ -187,7 +187,10 @@ static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode, bo
     struct blr_fold_use *use = blr_spirv_allocate(b->build, 1, sizeof *use);
     use->run = row->run[blr_size_index(scalar->scalar_size)];
     use->step = (enum blr_fold_step)how;
-    use->cluster = how == BLR_FOLD_CLUSTERED ? cluster_size(b, word, word + 6, BLR_LANES) : BLR_LANES;
+    const uint32_t whole = b->program->sub_group_size;
+    use->cluster = how == BLR_FOLD_CLUSTERED ? cluster_size(b, word, word + 6, whole) : whole;
+    if (use->cluster > whole)
+        use->cluster = whole;
     use->components = blr_spirv_components(value.type);
     use->size = scalar->scalar_size;
     emit(b, word, meets, meets ? blr_work_group_fold : blr_sub_group_fold, value, NULL, 0)->op.info = use;

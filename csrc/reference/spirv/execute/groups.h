@@ -1,5 +1,5 @@
-/* Group operations. A sub-group operation covers the lanes of one batch that execute it together: up to 64
- * consecutive work-items of one work-group. A work-group operation covers all work-items that wait at the meeting,
+/* Group operations. A sub-group operation covers the lanes of one sub-group that execute it together: up to 64
+ * consecutive work-items of one work-group, in one batch. A work-group operation covers all work-items that wait at the meeting,
  * in all batches. */
 #ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_GROUPS_H
 #define BINDLESS_REFERENCE_SPIRV_EXECUTE_GROUPS_H

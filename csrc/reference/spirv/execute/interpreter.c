@@ -174,10 +174,10 @@ static void advance(const struct blr_spirv_launch *launch, struct position *at, 
     }
 }
 
-/* Mask of the lanes of a sub-group above or below one, in a work-group of that size. */
+/* Mask of the lanes above or below one, in sub-groups of a size. */
 static uint64_t lane_mask(enum blr_spirv_builtin what, uint64_t lane, uint64_t size)
 {
-    const uint64_t own = (uint64_t)1 << lane, all = size < BLR_LANES ? ((uint64_t)1 << size) - 1 : BLR_ALL_LANES;
+    const uint64_t own = (uint64_t)1 << lane, all = BLR_ALL_LANES >> (BLR_LANES - size);
     switch (what) {
     case BLR_BUILTIN_SUBGROUP_EQ_MASK: return own;
     case BLR_BUILTIN_SUBGROUP_GE_MASK: return all & ~(own - 1);
@@ -190,7 +190,7 @@ static uint64_t lane_mask(enum blr_spirv_builtin what, uint64_t lane, uint64_t s
 static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struct position *at,
                               enum blr_spirv_builtin what, uint32_t c)
 {
-    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    const uint64_t size = launch->local[0] * launch->local[1] * launch->local[2], lanes = launch->program->sub_group_size;
     switch (what) {
     case BLR_BUILTIN_NUM_WORKGROUPS: return launch->groups[c];
     case BLR_BUILTIN_WORKGROUP_SIZE:
@@ -209,19 +209,19 @@ static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struc
         return (z * launch->global[1] + y) * launch->global[0] + x;
     }
     case BLR_BUILTIN_SUBGROUP_SIZE: {
-        uint64_t rest = size - at->index / BLR_LANES * BLR_LANES;
-        return rest < BLR_LANES ? rest : BLR_LANES;
+        uint64_t rest = size - at->index / lanes * lanes;
+        return rest < lanes ? rest : lanes;
     }
-    case BLR_BUILTIN_SUBGROUP_MAX_SIZE: return size < BLR_LANES ? size : BLR_LANES;
+    case BLR_BUILTIN_SUBGROUP_MAX_SIZE: return size < lanes ? size : lanes;
     case BLR_BUILTIN_NUM_SUBGROUPS:
-    case BLR_BUILTIN_NUM_ENQUEUED_SUBGROUPS: return (size + BLR_LANES - 1) / BLR_LANES;
-    case BLR_BUILTIN_SUBGROUP_ID: return at->index / BLR_LANES;
-    case BLR_BUILTIN_SUBGROUP_LOCAL_INVOCATION_ID: return at->index % BLR_LANES;
+    case BLR_BUILTIN_NUM_ENQUEUED_SUBGROUPS: return (size + lanes - 1) / lanes;
+    case BLR_BUILTIN_SUBGROUP_ID: return at->index / lanes;
+    case BLR_BUILTIN_SUBGROUP_LOCAL_INVOCATION_ID: return at->index % lanes;
     case BLR_BUILTIN_SUBGROUP_EQ_MASK:
     case BLR_BUILTIN_SUBGROUP_GE_MASK:
     case BLR_BUILTIN_SUBGROUP_GT_MASK:
     case BLR_BUILTIN_SUBGROUP_LE_MASK:
-    case BLR_BUILTIN_SUBGROUP_LT_MASK: return c < 2 ? lane_mask(what, at->index % BLR_LANES, size) >> 32 * c & UINT32_MAX : 0;
+    case BLR_BUILTIN_SUBGROUP_LT_MASK: return c < 2 ? lane_mask(what, at->index % lanes, size < lanes ? size : lanes) >> 32 * c & UINT32_MAX : 0;
     }
     return 0;
 }

@@ -14,9 +14,8 @@
         W a = (W)(start);                                                                                              \
         if (step != BLR_FOLD_START)                                                                                    \
             memcpy(&a, carry, sizeof a);                                                                               \
-        for (uint32_t i = 0; step != BLR_FOLD_START && i < BLR_LANES; i++) {                                           \
-            if ((lanes >> i & 1) == 0)                                                                                 \
-                continue;                                                                                              \
+        for (uint64_t rest = step == BLR_FOLD_START ? 0 : lanes; rest != 0; rest &= rest - 1) {                        \
+            const uint32_t i = (uint32_t)__builtin_ctzll(rest);                                                        \
             if (step == BLR_FOLD_EXCLUSIVE || step == BLR_FOLD_SPREAD)                                                 \
                 r[i] = PUT(a);                                                                                         \
             if (step == BLR_FOLD_SPREAD)                                                                               \

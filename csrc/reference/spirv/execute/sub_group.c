@@ -1,24 +1,34 @@
-/* Execution of sub-group operations: predicates, ballots, exchanges, reductions, scans and block accesses. */
+/* Execution of sub-group operations: predicates, ballots, exchanges, reductions, scans and block accesses. A batch holds
+ * one sub-group of 64 work-items or several smaller ones, one behind the other. */
 #include "spirv/execute/groups.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static uint32_t first_lane(const struct blr_spirv_batch *batch)
-{
-    uint32_t lane = 0;
-    while ((batch->mask >> lane & 1) == 0)
-        lane++;
-    return lane;
-}
+/* Lanes from the start of a sub-group to the next one's. */
+static uint32_t width_of(const struct blr_spirv_batch *batch) { return batch->worker->launch->program->sub_group_size; }
 
-/* Size in lanes of a full sub-group of this launch. */
+/* Lanes of a full sub-group of this launch. */
 static uint32_t whole_size(const struct blr_spirv_batch *batch)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
-    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
-    return size < BLR_LANES ? (uint32_t)size : BLR_LANES;
+    const uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    return size < width_of(batch) ? (uint32_t)size : width_of(batch);
 }
+
+/* The lanes [first, first + width). */
+static uint64_t lanes_from(uint32_t first, uint32_t width) { return BLR_ALL_LANES >> (BLR_LANES - width) << first; }
+
+/* Its first active lane, or the first of all if none is active. */
+static uint32_t first_active(const struct blr_spirv_batch *batch, uint32_t first, uint32_t width)
+{
+    const uint64_t lanes = batch->mask & lanes_from(first, width);
+    return lanes == 0 ? first : (uint32_t)__builtin_ctzll(lanes);
+}
+
+/* Each sub-group of a batch, by its first lane. */
+#define FOR_SUB_GROUPS(batch, first, width)                                                                            \
+    for (uint32_t first = 0, width = width_of(batch); first < BLR_LANES; first += width)
 
 /* ---------------------------------------------------------------- predicates */
 
@@ -26,7 +36,8 @@ void blr_sub_group_elect(struct blr_spirv_batch *batch, const struct blr_spirv_o
 {
     (void)op;
     memset(result, 0, BLR_LANES);
-    result[first_lane(batch)] = 1;
+    FOR_SUB_GROUPS (batch, first, width)
+        result[first_active(batch, first, width)] = 1;
 }
 
 static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, const uint8_t *condition)
@@ -39,51 +50,59 @@ static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, const uint8
 
 void blr_sub_group_all(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
-    memset(result, lanes_that_hold(batch, blr_register(batch, op->in[0])) == batch->mask, BLR_LANES);
+    const uint64_t others = batch->mask & ~lanes_that_hold(batch, blr_register(batch, op->in[0]));
+    FOR_SUB_GROUPS (batch, first, width)
+        memset(result + first, (others & lanes_from(first, width)) == 0, width);
 }
 
 void blr_sub_group_any(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
-    memset(result, lanes_that_hold(batch, blr_register(batch, op->in[0])) != 0, BLR_LANES);
+    const uint64_t lanes = lanes_that_hold(batch, blr_register(batch, op->in[0]));
+    FOR_SUB_GROUPS (batch, first, width)
+        memset(result + first, (lanes & lanes_from(first, width)) != 0, width);
 }
 
 void blr_sub_group_all_equal(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     const unsigned char *values = blr_register(batch, op->in[0]);
-    uint32_t first = first_lane(batch), size = (uint32_t)op->literal;
-    bool equal = true;
-    for (uint32_t c = 0; c < *(const uint32_t *)op->info; c++)
-        for (uint32_t i = 0; i < BLR_LANES; i++)
-            if ((batch->mask >> i & 1) != 0)
-                equal = equal && memcmp(values + (c * BLR_LANES + i) * size, values + (c * BLR_LANES + first) * size,
-                                        size) == 0;
-    memset(result, equal, BLR_LANES);
+    const uint32_t size = (uint32_t)op->literal;
+    FOR_SUB_GROUPS (batch, first, width) {
+        const uint32_t one = first_active(batch, first, width);
+        bool equal = true;
+        for (uint32_t c = 0; c < *(const uint32_t *)op->info; c++)
+            for (uint64_t lanes = batch->mask & lanes_from(first, width); lanes != 0; lanes &= lanes - 1)
+                equal = equal && memcmp(values + (c * BLR_LANES + (uint32_t)__builtin_ctzll(lanes)) * size,
+                                        values + (c * BLR_LANES + one) * size, size) == 0;
+        memset(result + first, equal, width);
+    }
 }
 
 /* ---------------------------------------------------------------- ballots */
 
 void blr_sub_group_ballot(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
-    uint64_t lanes = lanes_that_hold(batch, blr_register(batch, op->in[0]));
+    const uint64_t all = lanes_that_hold(batch, blr_register(batch, op->in[0]));
+    const uint32_t width = width_of(batch);
     uint32_t *r = (uint32_t *)result;
     for (uint32_t i = 0; i < BLR_LANES; i++) {
+        const uint64_t lanes = all >> i / width * width & lanes_from(0, width);
         r[i] = (uint32_t)lanes;
         r[BLR_LANES + i] = (uint32_t)(lanes >> 32);
         r[2 * BLR_LANES + i] = r[3 * BLR_LANES + i] = 0;
     }
 }
 
-/* The ballot of a lane, as a mask. */
+/* The ballot of a lane, as a mask of the lanes of its sub-group. */
 static uint64_t ballot_at(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane)
 {
     const uint32_t *ballot = blr_register(batch, op->in[0]);
-    return ballot[lane] | (uint64_t)ballot[BLR_LANES + lane] << 32;
+    return (ballot[lane] | (uint64_t)ballot[BLR_LANES + lane] << 32) & lanes_from(0, width_of(batch));
 }
 
 void blr_sub_group_own_bit(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     for (uint32_t i = 0; i < BLR_LANES; i++)
-        result[i] = ballot_at(batch, op, i) >> i & 1;
+        result[i] = ballot_at(batch, op, i) >> i % width_of(batch) & 1;
 }
 
 void blr_sub_group_bit(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
@@ -102,7 +121,7 @@ static void put(const struct blr_spirv_op *op, unsigned char *result, uint32_t l
 void blr_sub_group_count(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     for (uint32_t i = 0; i < BLR_LANES; i++) {
-        uint64_t bits = ballot_at(batch, op, i), below = ((uint64_t)1 << i) - 1, number = 0;
+        uint64_t bits = ballot_at(batch, op, i), below = ((uint64_t)1 << i % width_of(batch)) - 1, number = 0;
         bits &= op->literal == BLR_FOLD_REDUCE ? UINT64_MAX : op->literal == BLR_FOLD_INCLUSIVE ? below << 1 | 1 : below;
         for (; bits != 0; bits &= bits - 1)
             number++;
@@ -137,19 +156,20 @@ void blr_sub_group_exchange(struct blr_spirv_batch *batch, const struct blr_spir
     const unsigned char *values = blr_register(batch, op->in[0]);
     const uint32_t *numbers = blr_register(batch, op->in[1]);
     const uint32_t size = op->info != NULL ? *(const uint32_t *)op->info : 0;
-    const uint32_t cluster = size != 0 ? size : whole_size(batch);
+    const uint32_t cluster = size != 0 && size < whole_size(batch) ? size : whole_size(batch), width = width_of(batch);
     for (uint32_t i = 0; i < op->count; i++) {
-        uint32_t lane = i % BLR_LANES, source;
+        const uint32_t own = i % BLR_LANES, lane = own % width, first = own - lane; /* lane and source: in the sub-group */
+        uint32_t source;
         switch ((enum blr_lane_source)op->literal) {
-        case BLR_LANE_FIRST: source = first_lane(batch); break;
-        case BLR_LANE_XOR: source = lane ^ numbers[lane]; break;
-        case BLR_LANE_BELOW: source = numbers[lane] <= lane ? lane - numbers[lane] : lane; break;
-        case BLR_LANE_ABOVE: source = numbers[lane] < BLR_LANES - lane ? lane + numbers[lane] : lane; break;
-        case BLR_LANE_ROTATED: source = lane - lane % cluster + (lane + numbers[lane] % cluster) % cluster; break;
-        case BLR_LANE_OF_FOUR: source = (lane & ~3u) | (numbers[lane] & 3u); break;
-        default: source = numbers[lane]; break;
+        case BLR_LANE_FIRST: source = first_active(batch, first, width) - first; break;
+        case BLR_LANE_XOR: source = lane ^ numbers[own]; break;
+        case BLR_LANE_BELOW: source = numbers[own] <= lane ? lane - numbers[own] : lane; break;
+        case BLR_LANE_ABOVE: source = numbers[own] < width - lane ? lane + numbers[own] : lane; break;
+        case BLR_LANE_ROTATED: source = lane - lane % cluster + (lane + numbers[own] % cluster) % cluster; break;
+        case BLR_LANE_OF_FOUR: source = (lane & ~3u) | (numbers[own] & 3u); break;
+        default: source = numbers[own]; break;
         }
-        if (source >= BLR_LANES)
+        if (source >= width)
             source = lane;
         memcpy(result + (size_t)i * op->element, values + (size_t)(i - lane + source) * op->element, op->element);
     }
@@ -161,7 +181,7 @@ void blr_sub_group_exchange_two(struct blr_spirv_batch *batch, const struct blr_
     const uint32_t *numbers = blr_register(batch, op->in[2]);
     const uint32_t size = whole_size(batch);
     for (uint32_t i = 0; i < op->count; i++) {
-        uint32_t lane = i % BLR_LANES, number = numbers[lane] < size ? numbers[lane] : size;
+        const uint32_t own = i % BLR_LANES, lane = own % width_of(batch), number = numbers[own] < size ? numbers[own] : size;
         uint32_t at = op->literal == BLR_LANE_ABOVE ? lane + number : size + lane - number; /* index in the concatenation */
         uint32_t source = at < 2 * size ? at : lane;
         memcpy(result + (size_t)i * op->element,
@@ -179,7 +199,7 @@ void blr_sub_group_fold(struct blr_spirv_batch *batch, const struct blr_spirv_op
         size_t at = (size_t)c * BLR_LANES * use->size;
         const unsigned char *values = (const unsigned char *)blr_register(batch, op->in[0]) + at;
         for (uint32_t first = 0; first < BLR_LANES; first += use->cluster) {
-            uint64_t carry, lanes = batch->mask & (UINT64_MAX >> (BLR_LANES - use->cluster)) << first;
+            uint64_t carry, lanes = batch->mask & lanes_from(first, use->cluster);
             if (lanes == 0)
                 continue;
             use->run(values, result + at, lanes, BLR_FOLD_START, &carry);
@@ -197,7 +217,7 @@ static uint64_t block_address(struct blr_spirv_batch *batch, const struct blr_sp
                               bool write)
 {
     const uint64_t *addresses = blr_register(batch, op->in[0]);
-    uint64_t address = addresses[lane] + ((uint64_t)c * whole_size(batch) + lane) * op->literal;
+    uint64_t address = addresses[lane] + ((uint64_t)c * whole_size(batch) + lane % width_of(batch)) * op->literal;
     if (blr_spirv_reachable(batch, address, op->literal, write))
         return address;
     blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,

@@ -110,6 +110,16 @@ static void read_entry_point(struct blr_spirv_module *module, uint32_t word, uin
         (struct blr_spirv_entry){.name = name, .word = word, .function = word_at(module, word + 2)};
 }
 
+static void check_sub_group_size(struct blr_spirv_module *module, uint32_t word)
+{
+    blr_spirv_require_words(module, word, 4);
+    const uint32_t size = word_at(module, word + 3);
+    for (uint32_t i = 0; i < sizeof blr_sub_group_sizes / sizeof *blr_sub_group_sizes; i++)
+        if (size == blr_sub_group_sizes[i])
+            return;
+    blr_spirv_unsupported(module->build, word, "sub-groups have 8, 16, 32 or 64 work-items");
+}
+
 static void read_execution_mode(struct blr_spirv_module *module, uint32_t word)
 {
     blr_spirv_require_words(module, word, 3);
@@ -118,10 +128,14 @@ static void read_execution_mode(struct blr_spirv_module *module, uint32_t word)
         blr_spirv_unsupported(module->build, word, "denormal numbers are kept and results rounded to nearest even");
     if (mode == BLR_MODE_LOCAL_SIZE || mode == BLR_MODE_LOCAL_SIZE_ID)
         blr_spirv_require_words(module, word, 6);
+    if (mode == BLR_MODE_SUBGROUP_SIZE)
+        check_sub_group_size(module, word);
     for (uint32_t i = 0; i < module->entry_count; i++) {
         struct blr_spirv_entry *entry = &module->entries[i];
         if (entry->function != word_at(module, word + 1))
             continue;
+        if (mode == BLR_MODE_SUBGROUP_SIZE)
+            entry->sub_group_size = word_at(module, word + 3);
         uint32_t *sizes = mode == BLR_MODE_LOCAL_SIZE      ? entry->local_size
                           : mode == BLR_MODE_LOCAL_SIZE_ID ? entry->local_size_ids
                                                            : NULL;

@@ -119,12 +119,16 @@ struct blr_spirv_id {
     bool link_once;       /* several modules may define the same */
 };
 
+/* Sizes of sub-groups that kernels may require; they divide the lanes of a batch. */
+static const uint32_t blr_sub_group_sizes[] = {8, 16, 32, 64};
+
 struct blr_spirv_entry {
     const char *name;
     uint32_t word;
     uint32_t function;    /* id of the function */
     uint32_t local_size[3]; /* required work-group size; 0 if not declared */
     uint32_t local_size_ids[3];
+    uint32_t sub_group_size; /* required; 0 if not declared */
 };
 
 struct blr_spirv_specialization {

@@ -53,7 +53,7 @@ ASPECTS: frozenset[Aspect] = frozenset(
 _ADDRESS_BITS = 64
 
 # Work-items that the kernel executor steps together.
-_SUB_GROUP = 64
+_SUB_GROUPS = (8, 16, 32, 64)
 
 # Not a PCI vendor: the letters "bl".
 _VENDOR_ID = 0x626C
@@ -103,8 +103,8 @@ _ANSWERS: dict[str, Callable[[CData, FFI], object]] = {
     "max_work_item_dimensions": lambda p, ffi: 3,
     "max_work_item_sizes": lambda p, ffi: (int(p.max_work_group_size),) * 3,
     "max_work_group_size": lambda p, ffi: int(p.max_work_group_size),
-    "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size) // _SUB_GROUP,
-    "sub_group_sizes": lambda p, ffi: (_SUB_GROUP,),
+    "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size) // min(_SUB_GROUPS),
+    "sub_group_sizes": lambda p, ffi: _SUB_GROUPS,
     "sub_group_independent_forward_progress": lambda p, ffi: False,
     **dict.fromkeys(VECTOR_WIDTHS, lambda p, ffi: 1),
     "half_fp_config": lambda p, ffi: _FP_CONFIG,

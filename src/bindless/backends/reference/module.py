@@ -192,7 +192,10 @@ class Kernels:
             local_memory_size=int(properties.local_memory_size),
             private_memory_size=int(properties.private_memory_size),
             required_work_group_size=required if any(required) else None,
-            properties={"sub_group_size": int(properties.sub_group_size)},
+            properties={
+                "max_sub_group_size": int(properties.sub_group_size),
+                "compile_sub_group_size": int(properties.required_sub_group_size),
+            },
         )
 
 
