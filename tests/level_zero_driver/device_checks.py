@@ -6,7 +6,7 @@ import threading
 
 import bindless
 from bindless.drivers import level_zero as zero
-from tests.level_zero_driver.rig import Rig, ffi, lib
+from tests.level_zero_driver.rig import Rig, ffi, lib, strict
 
 
 def check_discovery(rig: Rig) -> None:
@@ -92,3 +92,17 @@ def check_buses(rig: Rig) -> None:
     rig.fails(
         "UNSUPPORTED_FEATURE", "zeDevicePciGetPropertiesExt", "zeDevicePciGetPropertiesExt", rig.device, properties
     )
+
+
+def check_descriptors_of_drivers(rig: Rig) -> None:
+    """PoCL calls ``zeInitDrivers`` with the stype 0, which Intel's driver takes."""
+    address = rig.handle("void *")
+    name = ffi.new("char[]", b"zeInitDrivers")
+    rig.call("zeDriverGetExtensionFunctionAddress", rig.driver.handle, name, address)
+    init = ffi.cast("ze_result_t (*)(uint32_t *, ze_driver_handle_t *, ze_init_driver_type_desc_t *)", address[0])
+    count = ffi.new("uint32_t *")
+    desc = ffi.new("ze_init_driver_type_desc_t *", {"stype": 0, "flags": 2**32 - 1})
+    assert init(count, ffi.NULL, desc) == 0 and count[0] == 1
+    with strict():
+        assert init(count, ffi.NULL, desc) == lib.ZE_RESULT_ERROR_INVALID_ARGUMENT
+    assert init(count, ffi.NULL, ffi.NULL) == lib.ZE_RESULT_ERROR_INVALID_NULL_POINTER

@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 
 from tests.level_zero_driver.formats import ze_format
-from tests.level_zero_driver.rig import FOREVER, Rig, ffi, group_count, lib
+from tests.level_zero_driver.rig import FOREVER, Rig, ffi, group_count, lib, strict
 
 SOURCE = """
 typedef struct { float a; int b; char c; } mixed;
@@ -158,7 +158,11 @@ def check_arguments_refused(rig: Rig) -> None:
     rig.fails("INVALID_KERNEL_ARGUMENT_INDEX", "has 4", name, kernel, 4, 4, four)
     rig.fails("INVALID_KERNEL_ARGUMENT_INDEX", "has 4", name, kernel, 2**32 - 1, 4, four)
     rig.fails("INVALID_KERNEL_ARGUMENT_SIZE", "8 bytes, 4", name, kernel, 0, 4, four)
-    rig.fails("INVALID_KERNEL_ARGUMENT_SIZE", "16 bytes", name, kernel, 2, 2**63, four)
+    rig.fails("INVALID_KERNEL_ARGUMENT_SIZE", "16 bytes, 4", name, kernel, 2, 4, four)
+    with strict():
+        rig.fails("INVALID_KERNEL_ARGUMENT_SIZE", "16 bytes", name, kernel, 2, 2**63, four)
+    rig.call(name, kernel, 2, 24, ffi.new("char[24]"))  # the first 16 bytes
+    assert "16 bytes, 24" in rig.driver.last_error()
     rig.call(name, kernel, 0, 8, ffi.NULL)  # the null pointer
     rig.fails("INVALID_ARGUMENT", "local memory", name, reduce, 2, 64, four)
     rig.fails("INVALID_KERNEL_ARGUMENT_SIZE", "0 bytes", name, reduce, 2, 0, ffi.NULL)

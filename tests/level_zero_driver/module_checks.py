@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import numpy as np
 
-from tests.level_zero_driver.rig import Rig, ffi, lib
+from tests.level_zero_driver.rig import Rig, ffi, lib, strict
 from tests.support.compile_kernels import assembled, compiled_text
 
 SOURCE = """
@@ -110,6 +111,14 @@ def _refused(rig: Rig, code: bytes, expected: str, sentence: str, **options: obj
     assert module[0] == ffi.NULL
 
 
+def _built(rig: Rig, code: bytes, **options: object) -> str:
+    """Build a module and return its log."""
+    module, log = rig.handle("ze_module_handle_t"), rig.handle("ze_module_build_log_handle_t")
+    rig.call("zeModuleCreate", rig.context, rig.device, rig.module_desc(code, **options), module, log)
+    rig.call("zeModuleDestroy", module[0])
+    return rig.log(log[0])
+
+
 def check_builds_and_logs(rig: Rig) -> None:
     _refused(rig, CODE[:-4], "MODULE_BUILD_FAILURE", "")
     _refused(rig, b"no SPIR-V at all", "MODULE_BUILD_FAILURE", "SPIR-V")
@@ -131,7 +140,48 @@ def check_options(rig: Rig) -> None:
     rig.module(CODE, flags=documented + " -ze-opt-large-register-file -ze-opt-has-buffer-offset-arg")
     rig.module(CODE, flags="  ")
     for wrong in ("-ze-opt-fast", "-O2", "-ze-opt-level", "-ze-opt-level=3", "-ze-opt-level x", "-gg"):
-        _refused(rig, CODE, "MODULE_BUILD_FAILURE", f"the build option '{wrong.split()[0]}'", flags=f"-g {wrong}")
+        sentence = f"the build option '{wrong.split()[0]}'"
+        with strict():
+            _refused(rig, CODE, "MODULE_BUILD_FAILURE", sentence, flags=f"-g {wrong}")
+        assert sentence in _built(rig, CODE, flags=f"-g {wrong}")
+    many = ["-cl-mad-enable", "-ze-intel-greater-than-4GB-buffer-required", "-cl-fast-relaxed-math"]
+    text = _built(rig, CODE, flags=" ".join(["-g", *many]))
+    assert [option in line for option, line in zip(many, text.splitlines(), strict=True)] == [True] * 3
+
+
+def _member(name: str, code: bytes) -> bytes:
+    """Return a member of an ar archive."""
+    return f"{name:<16}{0:<12}{0:<6}{0:<6}{0:<8}{len(code):<10}`\n".encode() + code + b"\n" * (len(code) % 2)
+
+
+def _elf(*sections: bytes) -> bytes:
+    """Return an ELF file of 64 bits with sections that have no names."""
+    at = 64 + 64 * len(sections)
+    table = b""
+    for section in sections:
+        table += struct.pack("<IIQQQQIIQQ", 0, 0xFF000009, 0, 0, at, len(section), 0, 0, 1, 0)
+        at += len(section)
+    head = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    head += struct.pack("<HHIQQQIHHHHHH", 0xFF, 0, 1, 0, 0, 64, 0, 64, 0, 0, 64, len(sections), 0)
+    return head + table + b"".join(sections)
+
+
+def check_binaries_of_ocloc(rig: Rig) -> None:
+    """Archives and ELF files of Intel's offline compiler are modules where they contain SPIR-V."""
+    start = b"!<arch>\n"
+    ir = _elf(b"words", CODE)
+    for binary in (
+        start + _member("12.55.8", b"gpu") + _member("generic_ir", CODE),
+        start + _member("generic_ir/", ir) + _member("12.55.8", b"gpu"),
+        ir,
+    ):
+        rig.kernel(rig.module(binary, native=True), "scale")
+        for size in range(8, len(binary), 97):  # a part of it, in memory of its own
+            module, desc = rig.handle("ze_module_handle_t"), rig.module_desc(binary[:size], native=True)
+            if rig.result("zeModuleCreate", rig.context, rig.device, desc, module, ffi.NULL) == 0:
+                rig.call("zeModuleDestroy", module[0])
+    for binary in (start, start + _member("12.55.8", b"gpu"), start + _member("generic_ir", b"none"), _elf(b"none")):
+        _refused(rig, binary, "INVALID_NATIVE_BINARY", "ocloc", native=True)
 
 
 def check_kernel_names_and_properties(rig: Rig) -> None:
@@ -318,7 +368,8 @@ def check_programs_of_several_modules(rig: Rig) -> None:
         rig.fails(expected, "", *make, _program(rig, codes), module, log)
         assert re.search(sentence, rig.log(log[0])) and module[0] == ffi.NULL
     wrong = _program(rig, [importer, exporter], [b"", b"-gg"])
-    rig.fails("MODULE_BUILD_FAILURE", "-gg", *make, wrong, module, ffi.NULL)
+    with strict():
+        rig.fails("MODULE_BUILD_FAILURE", "-gg", *make, wrong, module, ffi.NULL)
     rig.fails("INVALID_SIZE", "count", *make, _program(rig, []), module, ffi.NULL)
     rig.fails("INVALID_SIZE", "inputSize", *make, _program(rig, [importer, b""]), module, ffi.NULL)
     nothing = rig.struct("ze_module_program_exp_desc_t", count=1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,16 @@ lib, ffi = zero.lib, zero.ffi
 Array = npt.NDArray[Any]
 Handle = Any
 FOREVER = 2**64 - 1
+
+
+@contextlib.contextmanager
+def strict() -> Iterator[None]:
+    """Let the driver refuse what Level Zero forbids and Intel's driver takes."""
+    os.environ["BINDLESS_LEVEL_ZERO_STRICT"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["BINDLESS_LEVEL_ZERO_STRICT"]
 
 
 class Rig:

@@ -103,6 +103,12 @@ ze_result_t blz_fail_memory(const char *what)
     return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no host memory for %s", what);
 }
 
+ze_result_t blz_tolerate(ze_result_t result)
+{
+    const char *strict = getenv("BINDLESS_LEVEL_ZERO_STRICT");
+    return strict != NULL && strcmp(strict, "1") == 0 ? result : ZE_RESULT_SUCCESS;
+}
+
 ze_result_t blz_result(blr_result_t result)
 {
     switch (result) {

@@ -18,6 +18,10 @@ ze_result_t blz_fail_enumeration(const char *parameter, long long value, const c
 /* Fails with OUT_OF_HOST_MEMORY for an object of the driver. */
 ze_result_t blz_fail_memory(const char *what);
 
+/* For calls that Level Zero forbids and Intel's driver takes: success, where the error text tells what was wrong with the
+ * call. With BINDLESS_LEVEL_ZERO_STRICT=1 the result, which is an error. */
+ze_result_t blz_tolerate(ze_result_t result);
+
 /* Maps a result of the reference driver to one of Level Zero and keeps its error text. */
 ze_result_t blz_result(blr_result_t result);
 

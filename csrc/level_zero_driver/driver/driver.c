@@ -199,6 +199,8 @@ ze_result_t zeInit(ze_init_flags_t flags)
 ze_result_t zeInitDrivers(uint32_t *count, ze_driver_handle_t *handles, ze_init_driver_type_desc_t *desc)
 {
     ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC, "desc", NULL, 0);
+    if (desc != NULL && desc->stype != ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC)
+        result = blz_tolerate(result);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (desc->flags == 0)

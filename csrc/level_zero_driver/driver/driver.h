@@ -4,6 +4,7 @@
  *                              are the processors of this machine, for programs that need several devices.
  * BINDLESS_LEVEL_ZERO_TYPE     cpu (the default) or gpu: the reported device type, for programs that look for a GPU.
  *                              A device of type gpu does not report the flag INTEGRATED.
+ * BINDLESS_LEVEL_ZERO_STRICT   1: calls that Level Zero forbids and Intel's driver takes are errors (blz_tolerate).
  * ZE_FLAT_DEVICE_HIERARCHY     COMPOSITE (the default), FLAT or COMBINED: devices or sub-devices are reported as devices.
  * ZE_AFFINITY_MASK             the devices and sub-devices to report.
  */

@@ -27,17 +27,22 @@ static const char *next_word(const char **text, size_t *length)
     return word;
 }
 
-static ze_result_t refuse(const char *word, size_t length)
+static ze_result_t note(const char *word, size_t length, struct blz_log_text *log)
 {
-    return blz_fail(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the build option '%.*s': " KNOWN, (int)(length < 200 ? length : 200), word);
+    ze_result_t result = blz_tolerate(blz_fail(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "the build option '%.*s' has no effect: " KNOWN,
+                                               (int)(length < 200 ? length : 200), word));
+    if (result == ZE_RESULT_SUCCESS)
+        blz_log_add(log, blz_failure_text(), "");
+    return log->failed ? blz_fail_memory("a build log") : result;
 }
 
-ze_result_t blz_build_options_check(const char *options)
+ze_result_t blz_build_options_check(const char *options, struct blz_log_text *log)
 {
     if (options == NULL)
         return ZE_RESULT_SUCCESS;
     size_t length;
-    for (const char *word = next_word(&options, &length); length > 0; word = next_word(&options, &length)) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (const char *word = next_word(&options, &length); length > 0 && result == ZE_RESULT_SUCCESS; word = next_word(&options, &length)) {
         bool valid = false;
         for (size_t i = 0; i < sizeof plain / sizeof *plain && !valid; i++)
             valid = is(word, length, plain[i]);
@@ -51,7 +56,7 @@ ze_result_t blz_build_options_check(const char *options)
             valid = is_level(level, level_length);
         }
         if (!valid)
-            return refuse(word, length);
+            result = note(word, length, log);
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }

@@ -71,12 +71,16 @@ static ze_result_t set_argument(struct blz_kernel *kernel, uint32_t index, size_
     case BLR_ARGUMENT_KIND_VALUE:
         break;
     }
-    if (size != argument->is.size)
-        return fail_size(kernel, index, size);
+    /* Of more bytes the first are taken. */
+    ze_result_t result = size == argument->is.size ? ZE_RESULT_SUCCESS : fail_size(kernel, index, size);
+    if (size > argument->is.size)
+        result = blz_tolerate(result);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if (value != NULL)
-        memcpy(argument->value, value, size);
+        memcpy(argument->value, value, argument->is.size);
     else /* zero: a null pointer or a zero value */
-        memset(argument->value, 0, size);
+        memset(argument->value, 0, argument->is.size);
     argument->set = true;
     return ZE_RESULT_SUCCESS;
 }

@@ -6,7 +6,6 @@
 #include "level_zero_driver/core/descriptor_chain.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_MODULES 65536u
@@ -130,7 +129,7 @@ ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *handles, ze_
         blr_mutex_lock(&mutex);
         result = link_set(&set);
         blr_mutex_unlock(&mutex);
-        ze_result_t outcome = blz_build_log_tell(result, log);
+        ze_result_t outcome = blz_build_log_tell(result, "", log);
         result = result == ZE_RESULT_SUCCESS ? outcome : result;
     }
     drop(&set);
@@ -138,30 +137,6 @@ ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *handles, ze_
 }
 
 /* ---------------------------------------------------------------- inspection */
-
-struct text {
-    char *bytes;
-    size_t length, capacity;
-    bool failed;
-};
-
-static void add(struct text *text, const char *what, const char *name)
-{
-    size_t length = strlen(what) + strlen(name) + 2;
-    if (text->length + length + 1 > text->capacity) {
-        size_t capacity = 2 * text->capacity + length + 256;
-        char *bytes = blr_new(capacity);
-        text->failed = text->failed || bytes == NULL;
-        if (bytes == NULL)
-            return;
-        if (text->bytes != NULL)
-            memcpy(bytes, text->bytes, text->length + 1);
-        blr_delete(text->bytes);
-        text->bytes = bytes;
-        text->capacity = capacity;
-    }
-    text->length += (size_t)snprintf(text->bytes + text->length, text->capacity - text->length, "%s%s\n", what, name);
-}
 
 /* Iterates over the imports and exports of modules; starts as {0}. */
 struct symbol {
@@ -197,15 +172,15 @@ static bool is_exported(const struct set *set, const char *name)
     return false;
 }
 
-static void inspect(const struct set *set, ze_linkage_inspection_ext_flags_t flags, struct text *text)
+static void inspect(const struct set *set, ze_linkage_inspection_ext_flags_t flags, struct blz_log_text *text)
 {
     for (struct symbol symbol = {0}; !text->failed && next_symbol(set, &symbol);) {
         if (!symbol.imported && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) != 0)
-            add(text, "export ", symbol.name);
+            blz_log_add(text, "export ", symbol.name);
         if (symbol.imported && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) != 0)
-            add(text, "import ", symbol.name);
+            blz_log_add(text, "import ", symbol.name);
         if (symbol.imported && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) != 0 && !is_exported(set, symbol.name))
-            add(text, "unresolvable import ", symbol.name);
+            blz_log_add(text, "unresolvable import ", symbol.name);
     }
 }
 
@@ -221,7 +196,7 @@ ze_result_t zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *desc, ui
     if (result == ZE_RESULT_SUCCESS)
         result = acquire(&set, count, handles);
     if (result == ZE_RESULT_SUCCESS) {
-        struct text text = {0};
+        struct blz_log_text text = {0};
         inspect(&set, desc->flags, &text);
         result = text.failed ? blz_fail_memory("a log of linkage") : blz_build_log_create(text.bytes != NULL ? text.bytes : "", log);
         blr_delete(text.bytes);

@@ -93,7 +93,7 @@ static ze_result_t build(struct blz_module *module)
 }
 
 static ze_result_t create(struct blz_context *context, const ze_module_desc_t *desc, const ze_module_program_exp_desc_t *program,
-                          ze_module_handle_t *handle)
+                          ze_module_handle_t *handle, char **notes)
 {
     struct blz_module *module = blr_new(sizeof *module);
     if (module == NULL)
@@ -103,6 +103,8 @@ static ze_result_t create(struct blz_context *context, const ze_module_desc_t *d
     ze_result_t result = blz_module_sources_read(desc, program, &module->sources);
     if (result == ZE_RESULT_SUCCESS)
         result = build(module);
+    *notes = module->sources.log.bytes;
+    module->sources.log = (struct blz_log_text){0};
     if (result == ZE_RESULT_SUCCESS)
         return blz_register(&module->object, BLR_KIND_ZE_MODULE, destroy, handle);
     destroy(&module->object);
@@ -110,9 +112,9 @@ static ze_result_t create(struct blz_context *context, const ze_module_desc_t *d
 }
 
 /* The build fails if its log cannot be created. */
-static ze_result_t tell(ze_result_t result, ze_module_handle_t *module, ze_module_build_log_handle_t *log)
+static ze_result_t tell(ze_result_t result, const char *notes, ze_module_handle_t *module, ze_module_build_log_handle_t *log)
 {
-    ze_result_t outcome = blz_build_log_tell(result, log);
+    ze_result_t outcome = blz_build_log_tell(result, notes, log);
     if (outcome == ZE_RESULT_SUCCESS || result != ZE_RESULT_SUCCESS)
         return result;
     zeModuleDestroy(*module);
@@ -133,10 +135,12 @@ ze_result_t zeModuleCreate(ze_context_handle_t context_handle, ze_device_handle_
     if (result == ZE_RESULT_SUCCESS && handle == NULL)
         result = blz_fail_null("phModule");
     if (result == ZE_RESULT_SUCCESS) {
+        char *notes = NULL;
         *handle = NULL;
-        result = create(context, desc, program.address, handle);
+        result = create(context, desc, program.address, handle, &notes);
         if (log != NULL)
-            result = tell(result, handle, log);
+            result = tell(result, notes != NULL ? notes : "", handle, log);
+        blr_delete(notes);
     }
     blz_context_release(context);
     return result;

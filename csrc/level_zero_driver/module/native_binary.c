@@ -19,7 +19,7 @@ struct header {
 
 static uint64_t hash_of(struct blz_module_source *source)
 {
-    return blz_module_sources_hash(&(struct blz_module_sources){source, 1});
+    return blz_module_sources_hash(&(struct blz_module_sources){.each = source, .count = 1});
 }
 
 static size_t frame_size(const struct blz_module_source *source)

@@ -4,6 +4,7 @@
 
 #include "level_zero_driver/module/build_options.h"
 #include "level_zero_driver/module/native_binary.h"
+#include "level_zero_driver/module/ocloc_binary.h"
 #include "reference/platform/heap.h"
 #include "reference/spirv/opcodes.h"
 #include "level_zero_driver/module/spec_constant_sizes.h"
@@ -28,6 +29,7 @@ void blz_module_sources_delete(struct blz_module_sources *sources)
         blr_delete(sources->each[i].code);
     }
     blr_delete(sources->each);
+    blr_delete(sources->log.bytes);
     *sources = (struct blz_module_sources){0};
 }
 
@@ -85,7 +87,7 @@ static ze_result_t copy_constants(const ze_module_constants_t *list, struct blz_
 }
 
 static ze_result_t read_input(const uint8_t *code, size_t size, const ze_module_constants_t *constants, const char *options,
-                              struct blz_module_source *source)
+                              struct blz_module_source *source, struct blz_log_text *log)
 {
     if (code == NULL)
         return blz_fail_null("the input of a module");
@@ -94,7 +96,7 @@ static ze_result_t read_input(const uint8_t *code, size_t size, const ze_module_
     ze_result_t result = copy_code(code, size, source);
     if (result == ZE_RESULT_SUCCESS)
         result = copy_constants(constants, source);
-    return result == ZE_RESULT_SUCCESS ? blz_build_options_check(options) : result;
+    return result == ZE_RESULT_SUCCESS ? blz_build_options_check(options, log) : result;
 }
 
 /* ---------------------------------------------------------------- all inputs */
@@ -110,7 +112,8 @@ static ze_result_t read_program(const ze_module_program_exp_desc_t *program, str
     for (uint32_t i = 0; i < program->count && result == ZE_RESULT_SUCCESS; i++)
         result = read_input(program->pInputModules[i], program->inputSizes[i],
                             program->pConstants != NULL ? program->pConstants[i] : NULL,
-                            program->pBuildFlags != NULL ? program->pBuildFlags[i] : NULL, &sources->each[i]);
+                            program->pBuildFlags != NULL ? program->pBuildFlags[i] : NULL, &sources->each[i],
+                            &sources->log);
     return result;
 }
 
@@ -125,16 +128,23 @@ ze_result_t blz_module_sources_read(const ze_module_desc_t *desc, const ze_modul
         return blz_fail_enumeration("desc->format", desc->format, "ZE_MODULE_FORMAT_IL_SPIRV (0) is needed for a program");
     if (program != NULL)
         return read_program(program, sources);
-    if (desc->format == ZE_MODULE_FORMAT_IL_SPIRV) {
-        ze_result_t result = blz_module_sources_make(1, sources);
+    const uint8_t *code = desc->pInputModule;
+    size_t size = desc->inputSize;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (desc->format == ZE_MODULE_FORMAT_NATIVE && code == NULL)
+        return blz_fail_null("desc->pInputModule");
+    const bool is_ocloc = desc->format == ZE_MODULE_FORMAT_NATIVE && blz_is_ocloc_binary(code, size);
+    if (is_ocloc)
+        result = blz_ocloc_binary_read(code, size, &code, &size);
+    if (desc->format == ZE_MODULE_FORMAT_IL_SPIRV || is_ocloc) {
+        if (result == ZE_RESULT_SUCCESS)
+            result = blz_module_sources_make(1, sources);
         return result == ZE_RESULT_SUCCESS
-                   ? read_input(desc->pInputModule, desc->inputSize, desc->pConstants, desc->pBuildFlags, sources->each)
+                   ? read_input(code, size, desc->pConstants, desc->pBuildFlags, sources->each, &sources->log)
                    : result;
     }
-    if (desc->pInputModule == NULL)
-        return blz_fail_null("desc->pInputModule");
-    ze_result_t result = blz_native_binary_read(desc->pInputModule, desc->inputSize, sources);
-    return result == ZE_RESULT_SUCCESS ? blz_build_options_check(desc->pBuildFlags) : result;
+    result = blz_native_binary_read(desc->pInputModule, desc->inputSize, sources);
+    return result == ZE_RESULT_SUCCESS ? blz_build_options_check(desc->pBuildFlags, &sources->log) : result;
 }
 
 /* ---------------------------------------------------------------- hash */

@@ -2,7 +2,7 @@
 #ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_SOURCE_H
 #define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_SOURCE_H
 
-#include "level_zero_driver/core/result.h"
+#include "level_zero_driver/module/build_log.h"
 
 #define BLZ_MAX_CONSTANTS 4096u
 
@@ -25,6 +25,7 @@ struct blz_module_source {
 struct blz_module_sources {
     struct blz_module_source *each;
     uint32_t count;
+    struct blz_log_text log; /* notes about the descriptor */
 };
 
 /* Allocates count empty inputs. */
