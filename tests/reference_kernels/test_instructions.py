@@ -300,6 +300,51 @@ def test_constants_from_constants(run: Any) -> None:
     assert list(out) == [(77 + 77 * 77 + 1000 + 38 + (77 << 3) + bits + 9) % 2**32] * 3
 
 
+def test_constant_addresses_in_local_memory(run: Any) -> None:
+    """Addresses of Workgroup variables as constants, and in a global table that has each work-group's own ones."""
+    types = """
+    %size = OpConstant %uint 64
+    %array = OpTypeArray %uint %size
+    %local_array = OpTypePointer Workgroup %array
+    %local_one = OpTypePointer Workgroup %uint
+    %any_array = OpTypePointer Generic %array
+    %any_one = OpTypePointer Generic %uint
+    %pad = OpVariable %local_one Workgroup
+    %values = OpVariable %local_array Workgroup
+    %any_values = OpSpecConstantOp %any_array PtrCastToGeneric %values
+    %any_first = OpSpecConstantOp %any_one Bitcast %any_values
+    %third = OpSpecConstantOp %any_one InBoundsAccessChain %any_values %c3
+    %fifth = OpSpecConstantOp %any_one InBoundsPtrAccessChain %third %c2
+    %two = OpConstant %uint 2
+    %addresses = OpTypeArray %any_one %two
+    %to_addresses = OpTypePointer CrossWorkgroup %addresses
+    %to_address = OpTypePointer CrossWorkgroup %any_one
+    %both = OpSpecConstantComposite %addresses %any_first %fifth
+    %table = OpVariable %to_addresses CrossWorkgroup %both
+    """
+    body = """
+    %own_place = OpInBoundsPtrAccessChain %any_one %any_first %local
+    OpStore %own_place %x
+    OpControlBarrier %c2 %c2 %c0
+    %place_0 = OpInBoundsAccessChain %to_address %table %c0
+    %place_1 = OpInBoundsAccessChain %to_address %table %c1
+    %address_0 = OpLoad %any_one %place_0
+    %address_1 = OpLoad %any_one %place_1
+    %value_0 = OpLoad %uint %address_0
+    %value_1 = OpLoad %uint %address_1
+    %value_2 = OpLoad %uint %third
+    %double = OpIMul %uint %value_1 %c16
+    %triple = OpIMul %uint %value_2 %c255
+    %sum = OpIAdd %uint %value_0 %double
+    %total = OpIAdd %uint %sum %triple
+    OpStore %to %total"""
+    text = _assembly(body, capabilities="GenericPointer", types=types)
+    x = np.random.default_rng(4).integers(0, 1000, 40 * 20).astype(np.uint32)
+    out = run(text, "test", x.size, x, np.zeros(x.size, np.uint32), local=20)[-1]
+    groups = x.reshape(40, 20)
+    np.testing.assert_array_equal(out, np.repeat(groups[:, 0] + 16 * groups[:, 5] + 255 * groups[:, 3], 20))
+
+
 def test_decorations_of_groups(run: Any) -> None:
     """A packed struct and a built-in variable, decorated through a decoration group."""
     decorations = """OpDecorate %packed CPacked

@@ -147,6 +147,13 @@ struct blr_spirv_argument {
     uint64_t private_offset;
 };
 
+/* A variable in the work-group's memory with the addresses of others there, written before a worker's first launch. */
+struct blr_spirv_table {
+    const struct blr_spirv_constant *content;
+    uint64_t offset; /* its own offset */
+    uint64_t base;   /* offset of what the addresses are relative to */
+};
+
 struct blr_spirv_program {
     const struct blr_spirv_entry *entry;
     const struct blr_spirv_op *ops;
@@ -158,6 +165,8 @@ struct blr_spirv_program {
     uint32_t preset_count;
     const struct blr_spirv_builtin_use *builtins;
     uint32_t builtin_count;
+    struct blr_spirv_table *tables;
+    uint32_t table_count;
     const struct blr_spirv_argument *arguments;
     uint32_t argument_count;
     uint64_t register_bytes;

@@ -81,10 +81,28 @@ struct blr_spirv_ref blr_spirv_number(struct blr_spirv_builder *b, uint64_t numb
     return ref;
 }
 
+/* An address in the work-group's memory, at an offset in the unit's part of it. */
+static struct blr_spirv_ref local_address(struct blr_spirv_builder *b, const struct blr_spirv_type *type, uint64_t offset)
+{
+    struct blr_spirv_ref ref = preset(b, type, 8);
+    b->program->uses_local = true;
+    blr_spirv_fill(b, (struct blr_spirv_filling){
+                          .value = ref.value - 1,
+                          .preset = {.kind = BLR_PRESET_LOCAL, .size = 8, .offset = b->units[b->unit].local_offset + offset}});
+    return ref;
+}
+
 static struct blr_spirv_ref constant(struct blr_spirv_builder *b, uint32_t word,
                                      const struct blr_spirv_constant *constant)
 {
     struct blr_spirv_type *type = b->module->ids[constant->type->id].of_type;
+    if (constant->address_count != 0) {
+        if (type->kind != BLR_TYPE_POINTER)
+            blr_spirv_unsupported(b->build, word, "a composite of addresses in the work-group's memory, except in a variable");
+        uint64_t offset;
+        memcpy(&offset, constant->bytes, sizeof offset);
+        return local_address(b, type, offset);
+    }
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
     struct blr_spirv_ref ref = preset(b, type, type->lane_bytes);
     unsigned char *constant_bytes = blr_spirv_allocate(b->build, type->lane_bytes + 1u, 1);
@@ -169,6 +187,18 @@ static struct blr_spirv_ref builtin(struct blr_spirv_builder *b, uint32_t word,
     return ref;
 }
 
+/* A variable in the work-group's memory with the addresses of others. */
+static struct blr_spirv_ref table(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_variable *variable)
+{
+    struct blr_spirv_program *program = b->program;
+    const uint64_t base = b->units[b->unit].local_offset;
+    if (variable->table == NULL)
+        blr_spirv_unsupported(b->build, word, "an imported variable with addresses in the work-group's memory");
+    program->tables = blr_spirv_grow(b->build, program->tables, program->table_count, &b->table_capacity, sizeof *program->tables);
+    program->tables[program->table_count++] = (struct blr_spirv_table){variable->table, base + variable->offset, base};
+    return local_address(b, variable->type, variable->offset);
+}
+
 static struct blr_spirv_ref variable(struct blr_spirv_builder *b, uint32_t word, uint32_t id)
 {
     const struct blr_spirv_variable *variable = b->module->ids[id].variable;
@@ -181,15 +211,13 @@ static struct blr_spirv_ref variable(struct blr_spirv_builder *b, uint32_t word,
     const struct blr_spirv_variable *itself = variable->definition != NULL ? variable->definition : variable;
     if (itself->imported)
         blr_spirv_unresolved(b->build, word, "variable", b->module->ids[id].linkage);
+    if (itself->table != NULL)
+        return table(b, word, variable);
+    if (variable->storage == BLR_STORAGE_WORKGROUP)
+        return local_address(b, variable->type, variable->offset);
     struct blr_spirv_ref ref = preset(b, variable->type, 8);
-    bool local = variable->storage == BLR_STORAGE_WORKGROUP;
-    if (local)
-        b->program->uses_local = true;
-    blr_spirv_fill(b, (struct blr_spirv_filling){.value = ref.value - 1,
-                                                 .preset = {.kind = local ? BLR_PRESET_LOCAL : BLR_PRESET_BYTES,
-                                                            .size = 8,
-                                                            .offset = b->units[b->unit].local_offset + variable->offset,
-                                                            .bytes = itself->address}});
+    blr_spirv_fill(b, (struct blr_spirv_filling){
+                          .value = ref.value - 1, .preset = {.kind = BLR_PRESET_BYTES, .size = 8, .bytes = itself->address}});
     return ref;
 }
 

@@ -97,6 +97,7 @@ struct blr_spirv_builder {
     uint32_t filling_count, filling_capacity;
     struct blr_spirv_builtin_use *builtins;
     uint32_t *builtin_values;
+    uint32_t table_capacity;         /* of the program's tables */
     uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
     const struct blr_spirv_function *function; /* function being decoded */
     struct blr_spirv_once *once;     /* state of constant folding, created at first use */

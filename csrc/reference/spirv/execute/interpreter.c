@@ -108,6 +108,23 @@ static void fill_presets(struct blr_spirv_batch *batch)
     }
 }
 
+/* Writes the variables that hold addresses in the work-group's memory. */
+static void fill_tables(struct blr_spirv_worker *worker)
+{
+    const struct blr_spirv_program *program = worker->launch->program;
+    for (uint32_t i = 0; i < program->table_count; i++) {
+        const struct blr_spirv_table *table = &program->tables[i];
+        memcpy(worker->local + table->offset, table->content->bytes, table->content->type->size);
+        for (uint32_t k = 0; k < table->content->address_count; k++) {
+            uint64_t address;
+            unsigned char *place = worker->local + table->offset + table->content->addresses[k];
+            memcpy(&address, place, sizeof address);
+            address += (uint64_t)(uintptr_t)worker->local + table->base;
+            memcpy(place, &address, sizeof address);
+        }
+    }
+}
+
 /* Copies structs passed by value into each work-item's private memory. */
 static void fill_structs(struct blr_spirv_batch *batch)
 {
@@ -478,6 +495,7 @@ void blr_spirv_worker_start(struct blr_spirv_worker *worker, struct blr_spirv_la
     worker->patience = PATIENCE;
     worker->fault.happened = false;
     worker->batch_count = batches_of(launch);
+    fill_tables(worker);
     for (uint32_t i = 0; i < worker->batch_count; i++) {
         struct blr_spirv_batch *batch = &worker->batches[i];
         memset(batch->arrived, 0, launch->program->block_count * sizeof(uint64_t));

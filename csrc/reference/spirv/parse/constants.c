@@ -87,14 +87,30 @@ static void read_sampler(struct blr_spirv_module *module, uint32_t word, struct 
 
 /* ---------------------------------------------------------------- composites */
 
-/* Writes the constant named by id, or the address of the variable, with the given type. */
-static void place(struct blr_spirv_module *module, uint32_t word, uint32_t id, const struct blr_spirv_type *type,
-                  unsigned char *bytes)
+void blr_spirv_note_address(struct blr_spirv_module *module, struct blr_spirv_constant *constant, uint64_t place)
 {
+    constant->addresses = blr_spirv_grow(module->build, constant->addresses, constant->address_count, &constant->address_capacity,
+                                         sizeof *constant->addresses);
+    constant->addresses[constant->address_count++] = (uint32_t)place;
+}
+
+/* Writes the constant named by id, or the address of the variable, with the given type, at an offset of another. */
+static void place(struct blr_spirv_module *module, uint32_t word, uint32_t id, const struct blr_spirv_type *type,
+                  struct blr_spirv_constant *whole, uint64_t offset)
+{
+    unsigned char *bytes = whole->bytes + offset;
     const struct blr_spirv_id *entry = id != 0 && id < module->bound ? &module->ids[id] : NULL;
     if (entry != NULL && entry->kind == BLR_ID_CONSTANT && blr_spirv_same(module, entry->constant->type, type)) {
         if (entry->constant->bytes != NULL)
             memcpy(bytes, entry->constant->bytes, type->size);
+        for (uint32_t i = 0; i < entry->constant->address_count; i++)
+            blr_spirv_note_address(module, whole, offset + entry->constant->addresses[i]);
+        return;
+    }
+    if (entry != NULL && entry->kind == BLR_ID_VARIABLE && type->kind == BLR_TYPE_POINTER &&
+        entry->variable->storage == BLR_STORAGE_WORKGROUP) {
+        memcpy(bytes, &entry->variable->offset, sizeof entry->variable->offset);
+        blr_spirv_note_address(module, whole, offset);
         return;
     }
     if (entry != NULL && entry->kind == BLR_ID_VARIABLE && type->kind == BLR_TYPE_POINTER &&
@@ -119,7 +135,7 @@ static void read_composite(struct blr_spirv_module *module, uint32_t word, struc
     for (uint32_t i = 0; i < constituents; i++) {
         const struct blr_spirv_type *element = blr_spirv_element(module, word, type, i);
         uint64_t offset = type->kind == BLR_TYPE_STRUCT ? type->offsets[i] : i * element->size;
-        place(module, word, word_at(module, word + 3 + i), element, constant->bytes + offset);
+        place(module, word, word_at(module, word + 3 + i), element, constant, offset);
     }
 }
 
@@ -160,16 +176,34 @@ void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word)
 
 /* ---------------------------------------------------------------- variables */
 
+/* Reserves the variable's place in the work-group's memory. */
+static void reserve(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
+{
+    const uint64_t alignment = variable->holds->alignment;
+    variable->offset = (module->local_size + alignment - 1) / alignment * alignment;
+    module->local_size = variable->offset + variable->holds->size;
+    if (module->local_size > BLR_SPIRV_MAX_CONSTANT)
+        blr_spirv_refuse(module->build, word, "work-group variables of more than %" PRIu64 " bytes", BLR_SPIRV_MAX_CONSTANT);
+}
+
 static void initialize(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
 {
-    if (module->original != NULL) {
-        variable->address = module->original->variables[module->variable_count]->address;
+    const struct blr_spirv_module *original = module->original;
+    if (original != NULL && original->variables[module->variable_count]->table == NULL) {
+        variable->address = original->variables[module->variable_count]->address;
         return;
     }
-    unsigned char *bytes = bytes_for(module, word, variable->holds->size);
+    struct blr_spirv_constant *initial = blr_spirv_allocate(module->build, 1, sizeof *initial);
+    initial->type = variable->holds;
+    initial->bytes = bytes_for(module, word, variable->holds->size);
     if (blr_spirv_length_at(module->build, word) > 4)
-        place(module, word, word_at(module, word + 4), variable->holds, bytes);
-    variable->address = (uint64_t)(uintptr_t)bytes;
+        place(module, word, word_at(module, word + 4), variable->holds, initial, 0);
+    if (initial->address_count == 0) {
+        variable->address = (uint64_t)(uintptr_t)initial->bytes;
+        return;
+    }
+    variable->table = initial; /* every work-group has addresses of its own */
+    reserve(module, word, variable);
 }
 
 /* Whether a variable is built-in. Compilers declare these as inputs, or as imported variables of global or constant
@@ -206,17 +240,11 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
         if (variable->builtin < 0)
             blr_spirv_unsupported(module->build, word, "an input without the BuiltIn decoration");
         break;
-    case BLR_STORAGE_WORKGROUP: {
+    case BLR_STORAGE_WORKGROUP:
         if (entry->imported)
             blr_spirv_unsupported(module->build, word, "an imported work-group variable");
-        uint64_t alignment = variable->holds->alignment;
-        variable->offset = (module->local_size + alignment - 1) / alignment * alignment;
-        module->local_size = variable->offset + variable->holds->size;
-        if (module->local_size > BLR_SPIRV_MAX_CONSTANT)
-            blr_spirv_refuse(module->build, word, "work-group variables of more than %" PRIu64 " bytes",
-                             BLR_SPIRV_MAX_CONSTANT);
+        reserve(module, word, variable);
         break;
-    }
     case BLR_STORAGE_UNIFORM_CONSTANT:
     case BLR_STORAGE_CROSS_WORKGROUP:
         variable->imported = entry->imported && !registers;

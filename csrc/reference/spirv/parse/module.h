@@ -59,6 +59,8 @@ struct blr_spirv_type {
 struct blr_spirv_constant {
     const struct blr_spirv_type *type;
     unsigned char *bytes;
+    uint32_t *addresses; /* where the bytes hold addresses in the work-group's memory, as offsets there */
+    uint32_t address_count, address_capacity;
 };
 
 struct blr_spirv_variable {
@@ -68,6 +70,8 @@ struct blr_spirv_variable {
     int32_t builtin;                     /* built-in variable, or -1 */
     uint64_t address;                    /* address of its memory, except of work-group variables */
     uint64_t offset;                     /* offset in the work-group's memory */
+    const struct blr_spirv_constant *table; /* of a global variable: addresses in the work-group's memory, which make
+                                          * it a variable there; else NULL */
     bool imported;
     const struct blr_spirv_variable *definition; /* definition of an imported one, after linking */
 };
@@ -195,6 +199,9 @@ void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word);
 
 /* The value of an integer constant of at most 64 bits; refused at this word otherwise. */
 uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t word, uint32_t id);
+
+/* Notes that a constant's bytes hold an address in the work-group's memory. */
+void blr_spirv_note_address(struct blr_spirv_module *module, struct blr_spirv_constant *constant, uint64_t place);
 
 /* Parses a module-scope variable at word. */
 void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word);

@@ -15,7 +15,7 @@ static const struct blr_spirv_type *operand(struct blr_spirv_module *module, uin
                                             const unsigned char **bytes)
 {
     const struct blr_spirv_id *entry = id != 0 && id < module->bound ? &module->ids[id] : NULL;
-    if (entry != NULL && entry->kind == BLR_ID_CONSTANT) {
+    if (entry != NULL && entry->kind == BLR_ID_CONSTANT && entry->constant->address_count == 0) {
         *bytes = entry->constant->bytes;
         return entry->constant->type;
     }
@@ -24,6 +24,21 @@ static const struct blr_spirv_type *operand(struct blr_spirv_module *module, uin
         return entry->variable->type;
     }
     blr_spirv_refuse(module->build, word, "%%%u is no constant whose value is known here", id);
+}
+
+/* The same for the source of a pointer, which may be an offset in the work-group's memory. */
+static const struct blr_spirv_type *pointer_operand(struct blr_spirv_module *module, uint32_t word, const unsigned char **bytes,
+                                                    struct blr_spirv_constant *constant)
+{
+    const uint32_t id = module->build->words[word + 4];
+    const struct blr_spirv_id *entry = id != 0 && id < module->bound ? &module->ids[id] : NULL;
+    const bool is_variable = entry != NULL && entry->kind == BLR_ID_VARIABLE && entry->variable->storage == BLR_STORAGE_WORKGROUP;
+    const bool is_offset = entry != NULL && entry->kind == BLR_ID_CONSTANT && entry->constant->address_count != 0;
+    if ((!is_variable && !is_offset) || constant->type->kind != BLR_TYPE_POINTER)
+        return operand(module, word, id, bytes);
+    blr_spirv_note_address(module, constant, 0);
+    *bytes = is_variable ? (const unsigned char *)&entry->variable->offset : entry->constant->bytes;
+    return is_variable ? entry->variable->type : entry->constant->type;
 }
 
 /* Broadcasts each component to all lanes of a register. */
@@ -192,7 +207,7 @@ static void evaluate_address(struct blr_spirv_module *module, uint32_t word, str
     const uint32_t *words = module->build->words;
     blr_spirv_require_words(module, word, element_first ? 6 : 5);
     const unsigned char *bytes;
-    const struct blr_spirv_type *type = operand(module, word, words[word + 4], &bytes);
+    const struct blr_spirv_type *type = pointer_operand(module, word, &bytes, constant);
     uint64_t address = 0;
     if (type->kind != BLR_TYPE_POINTER || constant->type->kind != BLR_TYPE_POINTER)
         blr_spirv_refuse(module->build, word, "%%%u or the result is no pointer", words[word + 4]);
@@ -232,7 +247,7 @@ void blr_spirv_evaluate(struct blr_spirv_module *module, uint32_t word, struct b
     case BLR_OP_PtrCastToGeneric:
     case BLR_OP_GenericCastToPtr:
     case BLR_OP_Bitcast:
-        type = operand(module, word, module->build->words[word + 4], &bytes);
+        type = pointer_operand(module, word, &bytes, constant);
         if (type->size != constant->type->size || constant->type->kind == BLR_TYPE_BOOL || type->kind == BLR_TYPE_BOOL)
             blr_spirv_refuse(module->build, word, "from %%%u to %%%u, which is of another size", type->id,
                              constant->type->id);
