@@ -135,6 +135,55 @@ def test_a_hierarchy_that_cannot_be_is_refused(hierarchy: str, system: str) -> N
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=60)
 
 
+IDENTITY = """
+from bindless.backends.level_zero.driver import drivers
+from bindless.drivers import level_zero as zero
+ffi, lib, driver = zero.ffi, zero.lib, drivers()[0]
+(device,) = zero.get_all("ze_device_handle_t", "zeDeviceGet", driver.handle)
+version = ffi.new("ze_driver_properties_t *", {"stype": lib.ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES})
+assert lib.zeDriverGetProperties(driver.handle, version) == 0
+eus = ffi.new("ze_eu_count_ext_t *", {"stype": lib.ZE_STRUCTURE_TYPE_EU_COUNT_EXT})
+ip = ffi.new("ze_device_ip_version_ext_t *", {"stype": lib.ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT, "pNext": eus})
+is_ = ffi.new("ze_device_properties_t *", {"stype": lib.ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, "pNext": ip})
+assert lib.zeDeviceGetProperties(device, is_) == 0
+units = is_.numSlices * is_.numSubslicesPerSlice * is_.numEUsPerSubslice
+numbers = is_.vendorId, is_.deviceId, ip.ipVersion, version.driverVersion >> 16, eus.numTotalEUs, units, is_.type
+print(*numbers, ffi.string(is_.name).decode(), sep="|")
+"""
+
+
+def _identity(**variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "ZE_ENABLE_ALT_DRIVERS": str(driver_path()), **variables}
+    return subprocess.run([sys.executable, "-c", IDENTITY], env=environment, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "ip", "units", "word"),
+    [
+        ("arc_a770", 0x56A0, (12, 55, 8), 512, "A770"),
+        ("arc_b580", 0xE20B, (20, 1, 4), 160, "B580"),
+        ("flex_170", 0x56C0, (12, 55, 8), 512, "Flex 170"),
+        ("iris_xe", 0x9A49, (12, 0, 0), 96, "Iris"),
+        ("max_1550", 0x0BD5, (12, 60, 7), 1024, "Max 1550"),
+        ("uhd_770", 0x4680, (12, 2, 0), 32, "UHD Graphics 770"),
+    ],
+)
+def test_the_device_claims_to_be_a_gpu(name: str, device: int, ip: tuple[int, int, int], units: int, word: str) -> None:
+    run = _identity(BINDLESS_LEVEL_ZERO_IDENTITY=name)
+    *numbers, text = run.stdout.strip().split("|")
+    version = ip[0] << 22 | ip[1] << 14 | ip[2]
+    assert list(map(int, numbers)) == [0x8086, device, version, 1 << 8 | 13, units, units, 1], run.stderr
+    assert text.startswith("Intel(R)") and word in text
+
+
+def test_the_device_is_itself_without_an_identity() -> None:
+    *numbers, text = _identity(BINDLESS_LEVEL_ZERO_IDENTITY="").stdout.strip().split("|")
+    assert int(numbers[0]) == int.from_bytes(b"bl", "big") and int(numbers[2]) == 0 and text.startswith("bindless")
+    as_processor = _identity(BINDLESS_LEVEL_ZERO_IDENTITY="iris_xe", BINDLESS_LEVEL_ZERO_TYPE="cpu").stdout
+    assert as_processor.split("|")[6] == "2"
+    assert _identity(BINDLESS_LEVEL_ZERO_IDENTITY="arc_1").returncode != 0
+
+
 @pytest.mark.parametrize(
     ("rule", "call", "result"),
     [

@@ -75,9 +75,13 @@ ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t handle, uint64_t *hos
 
 static void chain_device_properties(const ze_device_properties_t *properties, ze_structure_type_t own, const struct blz_device *device)
 {
+    const struct blz_identity *identity = blz_driver()->identity;
     ze_eu_count_ext_t *eus = blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus != NULL)
-        eus->numTotalEUs = device->limits.compute_units;
+        eus->numTotalEUs = identity != NULL ? identity->slices * identity->subslices * identity->eus : device->limits.compute_units;
+    ze_device_ip_version_ext_t *ip = blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT);
+    if (ip != NULL)
+        ip->ipVersion = identity != NULL ? identity->ip_version : 0;
     ze_device_usablemem_size_ext_properties_t *usable =
         blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
     if (usable != NULL)
@@ -89,6 +93,21 @@ static void chain_device_properties(const ze_device_properties_t *properties, ze
     ze_device_event_properties_t *events = blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES);
     if (events != NULL)
         events->flags = 0; /* counter-based events stay in the process, and keep their counters themselves */
+}
+
+/* Reports the numbers of an Intel GPU; nothing for NULL. */
+static void impersonate(const struct blz_identity *identity, ze_device_properties_t *properties)
+{
+    if (identity == NULL)
+        return;
+    properties->vendorId = BLZ_INTEL_VENDOR;
+    properties->deviceId = identity->device_id;
+    properties->numSlices = identity->slices;
+    properties->numSubslicesPerSlice = identity->subslices;
+    properties->numEUsPerSubslice = identity->eus;
+    properties->numThreadsPerEU = identity->threads;
+    properties->physicalEUSimdWidth = identity->width;
+    snprintf(properties->name, sizeof properties->name, "%s", identity->name);
 }
 
 ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_properties_t *properties)
@@ -127,6 +146,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
     };
     memcpy(properties->uuid.id, limits->uuid, sizeof properties->uuid.id);
     snprintf(properties->name, sizeof properties->name, "%s", limits->name);
+    impersonate(blz_driver()->identity, properties);
     chain_device_properties(properties, own, device);
     return ZE_RESULT_SUCCESS;
 }

@@ -101,9 +101,10 @@ static bool make_devices(const struct blz_topology *topology, const blr_device_p
 static ze_result_t read_type(void)
 {
     const char *type = getenv("BINDLESS_LEVEL_ZERO_TYPE");
-    bool gpu = type != NULL && strcmp(type, "gpu") == 0;
+    const bool unset = type == NULL || *type == '\0';
+    const bool gpu = unset ? driver.identity != NULL : strcmp(type, "gpu") == 0;
     driver.type = gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU;
-    if (gpu || type == NULL || *type == '\0' || strcmp(type, "cpu") == 0)
+    if (gpu || unset || strcmp(type, "cpu") == 0)
         return ZE_RESULT_SUCCESS;
     return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "BINDLESS_LEVEL_ZERO_TYPE is '%.60s': 'cpu' (the default) or 'gpu' is needed",
                     type);
@@ -114,7 +115,9 @@ static ze_result_t make(void)
     struct blz_topology topology;
     blr_device_properties_t limits;
     ze_driver_handle_t handle;
-    ze_result_t result = read_type();
+    ze_result_t result = blz_identity_read(getenv("BINDLESS_LEVEL_ZERO_IDENTITY"), &driver.identity);
+    if (result == ZE_RESULT_SUCCESS)
+        result = read_type();
     if (result == ZE_RESULT_SUCCESS)
         result = blz_topology_read(getenv("BINDLESS_LEVEL_ZERO_DEVICES"), getenv("ZE_FLAT_DEVICE_HIERARCHY"), getenv("ZE_AFFINITY_MASK"),
                                    &topology);
@@ -261,7 +264,7 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_propertie
     blr_device_properties_t limits;
     blrDeviceGetProperties(driver.native, &limits);
     memcpy(properties->uuid.id, limits.uuid, sizeof properties->uuid.id);
-    properties->driverVersion = BLR_VERSION_MAJOR << 24 | BLR_VERSION_MINOR << 16 | BLR_VERSION_PATCH;
+    properties->driverVersion = driver.identity != NULL ? BLZ_INTEL_DRIVER_VERSION : BLR_VERSION_MAJOR << 24 | BLR_VERSION_MINOR << 16 | BLR_VERSION_PATCH;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -4,6 +4,8 @@
  *                              are the processors of this machine, for programs that need several devices.
  * BINDLESS_LEVEL_ZERO_TYPE     cpu (the default) or gpu: the reported device type, for programs that look for a GPU.
  *                              A device of type gpu does not report the flag INTEGRATED.
+ * BINDLESS_LEVEL_ZERO_IDENTITY an Intel GPU of identity.c, whose numbers the devices report; of type GPU then, unless
+ *                              BINDLESS_LEVEL_ZERO_TYPE says otherwise.
  * BINDLESS_LEVEL_ZERO_STRICT   1: calls that Level Zero forbids and Intel's driver takes are errors (blz_tolerate).
  * ZE_FLAT_DEVICE_HIERARCHY     COMPOSITE (the default), FLAT or COMBINED: devices or sub-devices are reported as devices.
  * ZE_AFFINITY_MASK             the devices and sub-devices to report.
@@ -12,6 +14,7 @@
 #define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_DRIVER_H
 
 #include "level_zero_driver/core/handle.h"
+#include "level_zero_driver/driver/identity.h"
 #include "reference/runtime/context.h"
 
 #define BLZ_MAX_DEVICES 64u
@@ -32,6 +35,7 @@ struct blz_driver {
     blr_context_t native_context;  /* one context of the reference driver, shared by all contexts */
     struct blr_context *reference; /* the object that native_context names, retained */
     ze_device_type_t type;
+    const struct blz_identity *identity; /* NULL: their own */
     uint32_t device_count;
     struct blz_device *devices[BLZ_MAX_DEVICES];
 };
