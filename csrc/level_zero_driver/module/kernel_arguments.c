@@ -71,16 +71,15 @@ static ze_result_t set_argument(struct blz_kernel *kernel, uint32_t index, size_
     case BLR_ARGUMENT_KIND_VALUE:
         break;
     }
-    /* Of more bytes the first are taken. */
+    /* Of more bytes the first are taken; behind fewer bytes of a value are zeros. */
     ze_result_t result = size == argument->is.size ? ZE_RESULT_SUCCESS : fail_size(kernel, index, size);
-    if (size > argument->is.size)
+    if (size > argument->is.size || (argument->is.kind == BLR_ARGUMENT_KIND_VALUE && size > 0))
         result = blz_tolerate(result);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (value != NULL)
-        memcpy(argument->value, value, argument->is.size);
-    else /* zero: a null pointer or a zero value */
-        memset(argument->value, 0, argument->is.size);
+    memset(argument->value, 0, argument->is.size);
+    if (value != NULL) /* else zero: a null pointer or a zero value */
+        memcpy(argument->value, value, size < argument->is.size ? size : argument->is.size);
     argument->set = true;
     return ZE_RESULT_SUCCESS;
 }
