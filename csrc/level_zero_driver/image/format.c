@@ -65,7 +65,6 @@ static ze_result_t resolve_type(const ze_image_format_t *format, struct blz_form
         resolved->channel_type = (blr_channel_type_t)type;
         resolved->num_channels = layouts[i].channels;
         resolved->pixel_size = blr_pixel_size(resolved->channel_type, resolved->num_channels);
-        resolved->filterable = blr_format_get(resolved->channel_type)->filterable;
         return ZE_RESULT_SUCCESS;
     }
     return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,

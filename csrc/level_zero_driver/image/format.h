@@ -8,7 +8,6 @@ struct blz_format {
     blr_channel_type_t channel_type;
     uint32_t num_channels;
     uint32_t pixel_size;       /* bytes */
-    bool filterable;
     blr_swizzle_t swizzle[4];
 };
 

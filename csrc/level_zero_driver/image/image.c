@@ -76,10 +76,10 @@ static ze_result_t lay_out(struct blz_image *image, uint64_t row_pitch, uint64_t
 {
     uint64_t row_size = (uint64_t)image->width * image->format.pixel_size;
     image->row_pitch = row_pitch != 0 ? row_pitch : row_size;
-    if (image->row_pitch < row_size || image->row_pitch > UINT32_MAX)
+    if (image->row_pitch < row_size || image->row_pitch > BLZ_IMAGE_MAX_PITCH)
         return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
                         "a row pitch of %" PRIu64 " bytes: %" PRIu64 " to %u are possible, 0 for rows without gaps",
-                        image->row_pitch, row_size, UINT32_MAX);
+                        image->row_pitch, row_size, BLZ_IMAGE_MAX_PITCH);
     uint64_t slice_size = image->row_pitch * image->rows;
     image->slice_pitch = slice_pitch != 0 ? slice_pitch : slice_size;
     if (image->slice_pitch < slice_size || image->slice_pitch > MOST_SLICE_PITCH)

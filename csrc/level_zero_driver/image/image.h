@@ -7,6 +7,7 @@
 #include "level_zero_driver/memory/allocation.h"
 
 #define BLZ_IMAGE_PITCH_ALIGN 64u /* zeMemGetPitchFor2dImage returns multiples of it */
+#define BLZ_IMAGE_MAX_PITCH UINT32_MAX
 #define BLZ_IMAGE_BASE_ALIGN 64u
 
 struct blz_image {

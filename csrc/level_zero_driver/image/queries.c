@@ -35,6 +35,12 @@ ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_imag
         pitched->maxImageLinearWidth = BLR_MAX_LINEAR_WIDTH;
         pitched->maxImageLinearHeight = BLR_MAX_LINEAR_HEIGHT;
     }
+    ze_pitched_alloc_2dimage_linear_pitch_exp_info_t *pitch = blz_property_chained(
+        properties, ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES, ZE_STRUCTURE_TYPE_PITCHED_ALLOC_2DIMAGE_LINEAR_PITCH_EXP_INFO);
+    if (pitch != NULL) {
+        pitch->pitchAlign = BLZ_IMAGE_PITCH_ALIGN;
+        pitch->maxSupportedPitch = BLZ_IMAGE_MAX_PITCH;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -59,8 +65,7 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
             return ZE_RESULT_SUCCESS;
     }
     if (result == ZE_RESULT_SUCCESS)
-        properties->samplerFilterFlags =
-            ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT | (image.format.filterable ? ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR : 0);
+        properties->samplerFilterFlags = ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT | ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR;
     return result;
 }
 

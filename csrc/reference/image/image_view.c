@@ -89,7 +89,7 @@ static blr_result_t create(struct blr_context *context, const blr_image_view_des
         result = check_swizzle(desc->swizzle);
     blr_sampler_desc_t effective;
     if (result == BLR_RESULT_SUCCESS && desc->sampler != NULL)
-        result = blr_sampler_check(desc->sampler, &desc->image, &effective);
+        result = blr_sampler_check_view(desc->sampler, &desc->image, &effective);
     struct blr_texture_level level;
     uint64_t span = 0;
     if (result == BLR_RESULT_SUCCESS)

@@ -35,19 +35,28 @@ static blr_result_t check_values(const blr_sampler_desc_t *sampler)
 blr_result_t blr_sampler_check(const blr_sampler_desc_t *sampler, const blr_image_desc_t *desc,
                                blr_sampler_desc_t *effective)
 {
+    blr_result_t result = blr_sampler_check_view(sampler, desc, effective);
+    if (result != BLR_RESULT_SUCCESS)
+        return result;
+    const struct blr_format *format = blr_format_get(desc->channel_type);
+    bool linear = sampler->filtering == BLR_FILTERING_LINEAR ||
+                  (desc->type == BLR_IMAGE_MIPMAP && sampler->mipmap_filtering == BLR_FILTERING_LINEAR);
+    if (linear && !format->filterable)
+        return blr_fail(BLR_RESULT_UNSUPPORTED,
+                        "linear filtering of %s: 32-bit integers cannot be filtered, sample them with NEAREST",
+                        format->name);
+    return BLR_RESULT_SUCCESS;
+}
+
+blr_result_t blr_sampler_check_view(const blr_sampler_desc_t *sampler, const blr_image_desc_t *desc,
+                                    blr_sampler_desc_t *effective)
+{
     if (sampler == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "sampler is NULL: a sampled image needs one");
     blr_result_t result = check_values(sampler);
     if (result != BLR_RESULT_SUCCESS)
         return result;
-    const struct blr_format *format = blr_format_get(desc->channel_type);
     bool mipmap = desc->type == BLR_IMAGE_MIPMAP;
-    bool linear = sampler->filtering == BLR_FILTERING_LINEAR ||
-                  (mipmap && sampler->mipmap_filtering == BLR_FILTERING_LINEAR);
-    if (linear && !format->filterable)
-        return blr_fail(BLR_RESULT_UNSUPPORTED,
-                        "linear filtering of %s: 32-bit integers cannot be filtered, sample them with NEAREST",
-                        format->name);
     if (mipmap && !sampler->normalized_coordinates)
         return blr_fail(BLR_RESULT_UNSUPPORTED,
                         "unnormalized coordinates of a mipmap: set normalized_coordinates, or sample one level");

@@ -9,4 +9,8 @@
 blr_result_t blr_sampler_check(const blr_sampler_desc_t *sampler, const blr_image_desc_t *desc,
                                blr_sampler_desc_t *effective);
 
+/* The same without the limit of the texture unit that 32-bit integers are not filtered: their fraction is dropped. */
+blr_result_t blr_sampler_check_view(const blr_sampler_desc_t *sampler, const blr_image_desc_t *desc,
+                                    blr_sampler_desc_t *effective);
+
 #endif

@@ -51,7 +51,7 @@ static void check_coordinates(struct blr_spirv_builder *b, uint32_t word, const 
         blr_spirv_unsupported(b->build, word, "coordinates are integers of 32 bits, or where it samples floats of 32 bits");
 }
 
-/* Checks that texels are floats of 16 or 32 bits, or integers of 32 bits. */
+/* Checks that texels are floats of 16 or 32 bits, or integers of up to 32 bits. */
 static void check_texel(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_type *type,
                         struct blr_spirv_image_use *use)
 {
@@ -59,8 +59,9 @@ static void check_texel(struct blr_spirv_builder *b, uint32_t word, const struct
     use->floats = scalar->kind == BLR_TYPE_FLOAT;
     use->size = scalar->scalar_size;
     use->components = blr_spirv_components(type);
-    if (use->components > 4 || !(use->floats ? use->size == 2 || use->size == 4 : scalar->kind == BLR_TYPE_INT && use->size == 4))
-        blr_spirv_unsupported(b->build, word, "texels have up to 4 components, floats of 16 or 32 bits or integers of 32");
+    const bool fits = use->size <= 4 && (use->floats ? use->size >= 2 : scalar->kind == BLR_TYPE_INT);
+    if (use->components > 4 || !fits)
+        blr_spirv_unsupported(b->build, word, "texels have up to 4 components, floats of 16 or 32 bits or integers of 8, 16 or 32");
 }
 
 static void emit(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_image_use *use,
@@ -177,8 +178,6 @@ static void write(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_unsupported(b->build, word, "image operands of a write");
     use->operation = BLR_OPERATION_WRITE;
     check_texel(b, word, inputs[2].type, use);
-    if (use->components != 4 && !use->depths)
-        blr_spirv_unsupported(b->build, word, "a texel of other than 4 components");
     emit(b, word, use, inputs, 3, NULL);
 }
 

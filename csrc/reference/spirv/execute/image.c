@@ -178,6 +178,16 @@ static void collect(const struct blr_spirv_batch *batch, const struct items *ite
     }
 }
 
+/* Integer coordinates of a sample name a texel: its centre has the texel's value under every sampler. */
+static void centre_points(const struct blr_texture *texture, uint32_t dimensions, struct items *items)
+{
+    const struct blr_texture_level *level = &texture->level[0];
+    const uint32_t extent[] = {level->width, level->height, level->depth};
+    for (uint32_t n = 0, i = 0; n < items->count; n++)
+        for (uint32_t d = 0; d < dimensions; d++, i++)
+            items->point[i] = ((float)items->at[i] + 0.5f) / (texture->normalized ? (float)extent[d] : 1.0f);
+}
+
 static void gather(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const struct blr_texture *texture,
                    struct items *items)
 {
@@ -190,8 +200,8 @@ static void gather(const struct blr_spirv_batch *batch, const struct blr_spirv_o
         return;
     }
     collect(batch, items, op->in[1], use->dimensions, use->float_coordinates ? (void *)items->point : (void *)items->at);
-    for (uint32_t i = 0; !use->float_coordinates && i < items->count * use->dimensions; i++)
-        items->point[i] = (float)items->at[i];
+    if (!use->float_coordinates)
+        centre_points(texture, use->dimensions, items);
     if (use->operation == BLR_OPERATION_SAMPLE_LOD)
         collect(batch, items, op->in[2], 1, items->level);
     if (use->operation == BLR_OPERATION_SAMPLE_GRADIENT) {
@@ -261,19 +271,25 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
         }
 }
 
-/* Saturates an integer to the element type, which determines its signedness. */
-static uint32_t saturate(uint32_t number, blr_element_type_t type)
+/* Saturates an integer of size bytes to the element type, which determines the signedness of both. */
+static uint32_t saturate(uint32_t number, uint32_t size, blr_element_type_t type)
 {
-    const int32_t whole = (int32_t)number;
+    const bool is_signed = type == BLR_ELEMENT_S8 || type == BLR_ELEMENT_S16 || type == BLR_ELEMENT_S32;
+    const int32_t whole = !is_signed  ? (int32_t)number
+                          : size == 1 ? (int8_t)number
+                          : size == 2 ? (int16_t)number
+                                      : (int32_t)number;
     switch (type) {
     case BLR_ELEMENT_U8: return number < UINT8_MAX ? number : UINT8_MAX;
     case BLR_ELEMENT_U16: return number < UINT16_MAX ? number : UINT16_MAX;
     case BLR_ELEMENT_S8: return (uint32_t)(whole < INT8_MIN ? INT8_MIN : whole > INT8_MAX ? INT8_MAX : whole);
     case BLR_ELEMENT_S16: return (uint32_t)(whole < INT16_MIN ? INT16_MIN : whole > INT16_MAX ? INT16_MAX : whole);
+    case BLR_ELEMENT_S32: return (uint32_t)whole;
     default: return number;
     }
 }
 
+/* Copies texels of active lanes to consecutive items. Channels that a texel lacks are written as 0. */
 static void give_values(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, struct items *items,
                         blr_element_type_t type, uint32_t channels)
 {
@@ -283,9 +299,10 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
     for (uint32_t n = 0; n < items->count; n++)
         for (uint32_t c = 0; c < channels; c++) {
             uint32_t bits = 0; /* little endian: the low bytes of an integer come first */
-            memcpy(&bits, texels + (c * BLR_LANES + items->lane[n]) * use->size, use->size);
-            if (use->size > size)
-                bits = saturate(bits, type);
+            if (c < use->components)
+                memcpy(&bits, texels + (c * BLR_LANES + items->lane[n]) * use->size, use->size);
+            if (!use->floats)
+                bits = saturate(bits, use->size, type);
             memcpy(items->values + (n * channels + c) * size, &bits, size);
         }
 }
@@ -337,6 +354,29 @@ static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_
     }
 }
 
+/* Whether a write gives the bits of pixels: integers that are as large as a pixel together, of other channels than the
+ * image has. Compilers of SYCL write pixels of a user's type so. */
+static bool gives_bits(const struct blr_spirv_image_use *use, const struct blr_texture *texture)
+{
+    const enum blr_format_class class = texture->format->class;
+    const bool whole = class == BLR_CLASS_SIGNED || class == BLR_CLASS_UNSIGNED;
+    return use->operation == BLR_OPERATION_WRITE && !use->floats && use->size * use->components == texture->pixel_size &&
+           !(whole && use->components == texture->desc.num_channels);
+}
+
+/* The texture with the instruction's integers as its channels. */
+static struct blr_texture as_bits(const struct blr_spirv_image_use *use, const struct blr_texture *texture)
+{
+    struct blr_texture bits = *texture;
+    bits.desc.channel_type = use->size == 1   ? BLR_CHANNEL_UNSIGNED_INT8
+                             : use->size == 2 ? BLR_CHANNEL_UNSIGNED_INT16
+                                              : BLR_CHANNEL_UNSIGNED_INT32;
+    bits.desc.num_channels = use->components;
+    bits.format = blr_format_get(bits.desc.channel_type);
+    bits.swizzled = false;
+    return bits;
+}
+
 /* Runs the instruction for all lanes that use one image. False after a fault. */
 static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle, uint64_t sampler,
                        struct items *items, unsigned char *result)
@@ -351,6 +391,11 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     }
     if (texture == NULL || !fits(batch, op, items->lane[0], texture))
         return false;
+    struct blr_texture bits;
+    if (gives_bits(use, texture)) {
+        bits = as_bits(use, texture);
+        texture = &bits;
+    }
     blr_image_call_t call = {.operation = use->operation,
                              .type = texture->desc.type,
                              .handle = handle,
