@@ -55,6 +55,7 @@ static int fill_module(PyObject *module)
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
 static PyMethodDef module_methods[] = {
+    {"array_layout", array_layout, METH_O, "A key of the type, place, dtype, shape and strides of an array of any library."},
     {"device_function", (PyCFunction)(void (*)(void))device_function, METH_FASTCALL,
      "Calls a device function: repeats a prepared call, or calls the Python function for all others."},
     {"know_types", know_types, METH_VARARGS, "Stores numpy's types: of arrays, numbers and truth values."},

@@ -318,6 +318,9 @@ PyObject *commands_took(Commands *self, PyObject *const *arguments, Py_ssize_t c
 /* entry_points.c: calls the Python method that handles all cases. */
 PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
+/* array_layout.c: the module's array_layout. */
+PyObject *array_layout(PyObject *module, PyObject *array);
+
 /* copy_table.c: Submitter.ext_oneapi_copy; copy_operand.c: one-time initialisation. */
 PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 bool name_attributes(void);

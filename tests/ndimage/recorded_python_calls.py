@@ -16,6 +16,7 @@ import pytest
 import bindless as bl
 from bindless import ndimage
 from bindless.image import default_queue
+from bindless.ndimage import repeated
 from tests.backends.cuda.fake_cuda import Fake
 from tests.interop.recorded_exchange import Library, library  # noqa: F401  a fixture
 from tests.support.exchange_peer import Exchanged
@@ -52,6 +53,7 @@ def arrays(library: Library, device: bl.Device, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Exchanged, "current", library.stream())
     with bl.Queue(device, in_order=True) as queue:
         monkeypatch.setattr(default_queue, "_default", queue)
+        monkeypatch.setattr(repeated, "_calls", {})
         yield new
 
 

@@ -14,6 +14,7 @@ import pytest
 import bindless as bl
 from bindless import ndimage
 from bindless.image import default_queue
+from bindless.ndimage import repeated
 from bindless.ndimage.images import images_of
 from tests.support.error_checks import raises
 from tests.support.python_calls import front_calls
@@ -26,6 +27,7 @@ def own_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The reference device as the default one."""
     with bl.Queue("reference", in_order=True) as queue:
         monkeypatch.setattr(default_queue, "_default", queue)
+        monkeypatch.setattr(repeated, "_calls", {})
         yield
 
 

@@ -238,6 +238,10 @@ class PictureCalls:
     def forget(self) -> None: ...
     def count(self) -> int: ...
 
+def array_layout(array: object, /) -> tuple[type, Any, Any, Any, Any]:
+    """The type, place, dtype, shape and strides of an array of any library: equal for arrays that differ in their
+    addresses alone. The errors of its attributes, of what is no array."""
+
 def empty_like_foreign(value: object, shape: tuple[int, ...], code: int, bits: int, /) -> Any:
     """A new array of the value's library; None where C code does not read it."""
 

@@ -21,9 +21,10 @@ from ..sycl.usm import UsmArray
 from .errors import left_to_scipy
 from .source import native
 
-__all__ = ["COPY", "affine_of", "coordinates_of", "filter_of", "numbers_of", "require_axes", "shape_of"]
+__all__ = ["COPY", "MOST_AXES", "affine_of", "coordinates_of", "filter_of", "numbers_of", "require_axes", "shape_of"]
 
-_MOST_AXES = 3
+MOST_AXES = 3
+_NUMBERS = (int, float)
 
 COPY = Filter(Interpolation.nearest, precision=Precision.exact)
 """The filter that gives elements as they are, at their own places."""
@@ -91,8 +92,8 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 def require_axes(function: str, count: int) -> None:
     """Refuses more axes than images have."""
-    if count > _MOST_AXES:
-        raise left_to_scipy(function, f"interpolation along {count} axes (up to {_MOST_AXES} are, and channel_axis)")
+    if count > MOST_AXES:
+        raise left_to_scipy(function, f"interpolation along {count} axes (up to {MOST_AXES} are, and channel_axis)")
 
 
 def affine_of(matrix: Any, offset: Any, dims: int, count: int) -> tuple[Floats, Floats]:
@@ -123,6 +124,10 @@ def affine_of(matrix: Any, offset: Any, dims: int, count: int) -> tuple[Floats, 
             f"matrix has shape {array.shape}; for {dims} axes of the input and {count} of the result it is "
             f"({dims}, {count}), ({dims},), ({dims}, {dims + 1}) or ({dims + 1}, {dims + 1})"
         )
+    if type(offset) in _NUMBERS:
+        return array, np.full(dims, float(offset))
+    if type(offset) is np.ndarray and offset.shape == (dims,) and offset.dtype == np.float64:
+        return array, offset
     return array, numbers_of("offset", offset, dims)
 
 

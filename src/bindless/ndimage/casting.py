@@ -11,13 +11,26 @@ from ..sampling.row_blocks import in_blocks
 __all__ = ["cast"]
 
 
-def cast(values: Array, dtype: DType) -> Array:
-    """The array as it is where it has the dtype, else as a new one; numbers become the nearest ones of floats."""
-    if values.dtype == dtype:
+_SMALL = 1 << 18  # elements that one processor converts
+
+
+def cast(values: Array, dtype: DType, out: Array | None = None) -> Array:
+    """The array as it is where it has the dtype, else as a new one; numbers become the nearest ones of floats.
+
+    Parameters
+    ----------
+    out : NDArray, optional
+        Where they go, of the dtype and the shape.
+    """
+    if out is None and values.dtype == dtype:
         return values
-    if not values.flags.c_contiguous:
-        return values.astype(dtype)
-    result = empty_result(values.shape, dtype)
+    if values.size <= _SMALL or not values.flags.c_contiguous or not (out is None or out.flags.c_contiguous):
+        if out is None:
+            out = np.empty(values.shape, dtype)
+        with np.errstate(over="ignore"):
+            np.copyto(out, values, casting="unsafe")
+        return out
+    result = empty_result(values.shape, dtype) if out is None else out
     source, target = values.reshape(-1), result.reshape(-1)
 
     def convert(start: int, stop: int) -> None:

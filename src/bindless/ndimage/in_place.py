@@ -18,10 +18,11 @@ from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.strides import reach
+from .device_call import Coefficients, Form, remember
 from .layers import Layers
 from .places import Places
 from .prefilter import coefficients, options_of
-from .repeated import Coefficients, Form, Key, remember
+from .repeated import Key
 from .source import Input
 from .target import Output
 
@@ -122,7 +123,7 @@ def again(
     forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
     dims = len(source.shape), len(target.shape), len(places.shape)
     kind = None if coords is None else coords.dtype
-    remember(key, source.queue, picture, places.map, dims, *forms, kind, steps, source.library)
+    remember(key, source.queue, picture, places.shift(margin).map, dims, *forms, kind, steps, source.library, margin)
 
 
 @lru_cache(256)
@@ -180,7 +181,7 @@ def _launches(
     count, dims = layers.count(shape), len(shape) - 1 - len(layers.axes)
     lines, _, fill = options_of(filter_, dims, extend=extend)
     described = described_filter((count, *shape[len(layers.axes) :]), dims, lines, margin, fill)
-    return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype), margin)
+    return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype))
 
 
 def _overlap(one: UsmArray, other: UsmArray) -> bool:

@@ -29,7 +29,8 @@ __all__ = ["affine_transform", "map_coordinates", "rotate", "shift", "zoom"]
 
 Floats = npt.NDArray[np.float64]
 
-_EXACT = {0.0: 1.0, 60.0: 0.5, 90.0: 0.0, 120.0: -0.5, 180.0: -1.0, 240.0: -0.5, 270.0: 0.0, 300.0: 0.5}  # cosines
+# Cosines of multiples of 60 and 90 degrees, as far as numbers are exact.
+_EXACT = {0.0: 1.0, 60.0: 0.5, 90.0: 0.0, 120.0: -0.5, 180.0: -1.0, 240.0: -0.5, 270.0: 0.0, 300.0: 0.5}
 
 
 def map_coordinates(
@@ -172,7 +173,7 @@ def affine_transform(
     key, call = recall(name, queue, input, output, cval, options)
     if call is not None:
         whole, shift = affine_of(matrix, offset, *call.dims[:2])
-        result = call.submit(input, output, Places.affine(whole, shift, ()).map)
+        result = call.submit(input, output, Places.affine(whole, shift + call.margin, ()).map)
         if result is not None:
             return result
     filter_ = filter_of(name, order, mode, cval, precision)
@@ -290,7 +291,8 @@ def shift(
     key, call = recall("shift", queue, input, output, cval, options)
     if call is not None:
         dims = call.dims[0]
-        result = call.submit(input, output, Places.affine(np.eye(dims), -numbers_of("shift", shift, dims), ()).map)
+        offset = call.margin - numbers_of("shift", shift, dims)
+        result = call.submit(input, output, Places.affine(np.eye(dims), offset, ()).map)
         if result is not None:
             return result
     filter_ = filter_of("shift", order, mode, cval, precision)
@@ -476,7 +478,7 @@ def rotate(
         pair, _, matrix, offset = turn
         if call.dims[2] < call.dims[0]:  # the other axes are unchanged
             matrix, offset = matrix[np.ix_(pair, pair)], offset[list(pair)]
-        result = call.submit(input, output, Places.affine(matrix, offset, ()).map)
+        result = call.submit(input, output, Places.affine(matrix, offset + call.margin, ()).map)
         if result is not None:
             return result
     filter_ = filter_of("rotate", order, mode, cval, precision)
@@ -502,7 +504,8 @@ def _turn(
     sizes: tuple[int, ...], pair: tuple[int, int], degrees: float, reshape: object
 ) -> tuple[tuple[int, int], tuple[int, ...], Floats, Floats]:
     """The axes of a plane, the shape of a result, and the map from it to an input that is turned in the plane."""
-    cosine, sine = _cosines(degrees, degrees - 90)
+    within = [abs(math.fmod(angle, 360.0)) for angle in (degrees, degrees - 90)]
+    cosine, sine = [_EXACT[angle] if angle in _EXACT else math.cos(math.radians(angle)) for angle in within]
     turn = np.array([[cosine, sine], [-sine, cosine]])
     before = np.array([sizes[axis] for axis in pair])
     after = before
@@ -528,13 +531,3 @@ def _plane(axes: Any, dims: int) -> tuple[int, int]:
     if count != 2 or len(numbers) != 2:
         raise ArgumentError(f"axes={shown(axes)}: they are two different axes of {dims}")
     return numbers[0], numbers[1]
-
-
-def _cosines(*angles: float) -> list[float]:
-    """Exact for multiples of 60 and 90 degrees, as far as numbers are."""
-    cosines = []
-    for degrees in angles:
-        within = abs(math.fmod(degrees, 360.0))
-        exact = _EXACT.get(within)
-        cosines.append(math.cos(math.radians(within)) if exact is None else exact)
-    return cosines

@@ -12,9 +12,9 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .source import element_of, wait_unless_ordered
 
-__all__ = ["Layers"]
+__all__ = ["MOST_CHANNELS", "Layers"]
 
-_MOST_CHANNELS = 4
+MOST_CHANNELS = 4
 
 
 class Layers(NamedTuple):
@@ -42,7 +42,7 @@ class Layers(NamedTuple):
 
     @property
     def _channels_stay(self) -> bool:
-        return self.channels <= _MOST_CHANNELS
+        return self.channels <= MOST_CHANNELS
 
     @property
     def is_whole(self) -> bool:
@@ -53,7 +53,7 @@ class Layers(NamedTuple):
         """Layers of an array (..., channels)."""
         return math.prod(shape[axis] for axis in self.axes) * (1 if self._channels_stay else self.channels)
 
-    def _order(self, dims: int) -> list[int]:
+    def order(self, dims: int) -> list[int]:
         """Axes of an array (..., channels), or (..., channels, 1) with more than four, with the layers first."""
         others = [axis for axis in range(dims) if axis not in self.axes]
         return [*self.axes, *others, dims] if self._channels_stay else [*self.axes, dims, *others, dims + 1]
@@ -61,12 +61,12 @@ class Layers(NamedTuple):
     def spread_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of a result with its layers first, from its shape without channels."""
         whole = (*shape, self.channels) if self._channels_stay else (*shape, self.channels, 1)
-        return tuple(whole[axis] for axis in self._order(len(shape)))
+        return tuple(whole[axis] for axis in self.order(len(shape)))
 
     def spread(self, queue: Queue, pixels: AnyArray) -> AnyArray:
         """The layers of an input as the first axis: (layers, ..., channels)."""
         dims = pixels.ndim - 1
-        array = (pixels if self._channels_stay else pixels[..., None]).transpose(*self._order(dims))
+        array = (pixels if self._channels_stay else pixels[..., None]).transpose(*self.order(dims))
         number = len(self.axes) + (not self._channels_stay)
         shape = (self.count(pixels.shape), *array.shape[number:])
         if isinstance(array, UsmArray) and number and not array.is_contiguous:
@@ -78,6 +78,6 @@ class Layers(NamedTuple):
     def join(self, values: AnyArray) -> AnyArray:
         """A result (..., channels), from one with its layers first."""
         dims = values.ndim - (1 if self._channels_stay else 2)
-        order = self._order(dims)
+        order = self.order(dims)
         array = values.transpose(*(order.index(axis) for axis in range(len(order))))
         return array if self._channels_stay else array[..., 0]

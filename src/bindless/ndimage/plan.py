@@ -17,7 +17,6 @@ from ..bindless_images.result_arrays import SMALLEST, empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
-from ..image.spline_filter import HostFilter, described_filter
 from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
@@ -29,12 +28,13 @@ from ..sampling.prepare import prepare as prepare_picture
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from .host_call import Picture, repeat
 from .images import ImageKey, Images, Units, images_of
 from .in_place import values_in_place
 from .layers import Layers
 from .places import Places
-from .prefilter import coefficients, options_of
-from .repeated import HostCall, HostCoefficients, Key, add
+from .prefilter import coefficients
+from .repeated import Key
 from .source import ELEMENTS, Input, element_of, elements_of, native
 from .target import Output
 
@@ -44,7 +44,6 @@ _MOST_PLANS = 512
 _MOST_AXES_OF_ARRAYS = 2
 _INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
 _ANY = ImageDescriptor(1)
-_SMALL = 1 << 16  # bytes of pixels that are copied rather than waited for
 
 
 class Description(NamedTuple):
@@ -328,55 +327,11 @@ def resample(
         values = plan.memory(queue)
     if values.size:
         image = plan.run(queue, pixels, values, places, images_of(queue))
-        if key is not None and image is not None and _comes_again(plan, source, target, places, pixels):
-            add(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
+        if key is not None and image is not None and not plan.in_usm:
+            splines = filter_ if plan.prefilters else None
+            again = Picture(image, (plan, 0), plan.stored, plan.computed, splines)
+            repeat(key, again, source, target, places, filter_.fill)
     return target.deliver(values if plan.layers is None else plan.layers.join(values))
-
-
-def _comes_again(plan: CallPlan, source: Input, target: Output, places: Places, pixels: AnyArray) -> bool:
-    """Whether a call on packed arrays of the host computes what the result has, in its order."""
-    is_numpy, array, axis = type(source.value) is np.ndarray, target.array, source.channel_axis
-    return (
-        (is_numpy or source.library is not None)
-        and isinstance(pixels, np.ndarray)
-        and pixels.flags.c_contiguous
-        and pixels.dtype == source.pixels.dtype
-        and pixels.dtype.isnative
-        and not plan.in_usm
-        and plan.in_place
-        and plan.computed == target.dtype
-        and places.coords is None
-        and (axis is None or axis == len(source.shape))
-        and (array is None or (is_numpy and type(target.caller) is np.ndarray and bool(array.flags.c_contiguous)))  # type: ignore[union-attr]
-    )
-
-
-def _host_call(
-    plan: CallPlan, source: Input, target: Output, places: Places, image: ImageKey, filter_: Filter | None
-) -> HostCall:
-    queue, (described, stored), pixels = source.queue, image, source.pixels
-    channels = pixels.shape[-1:] if source.channel_axis is not None else ()
-    steps = None
-    if filter_ is not None:
-        dims = len(source.shape)
-        lines, margin, fill = options_of(filter_, dims, extend=True)
-        shape = (*(size + 2 * margin for size in source.shape), pixels.shape[-1])
-        steps = HostCoefficients(HostFilter(described_filter(pixels.shape, dims, lines, margin, fill)), shape, margin)
-    return HostCall(
-        queue,
-        images_of(queue),
-        image,
-        (plan, 0),
-        places.map,
-        (len(source.shape), len(target.shape), len(places.shape)),
-        pixels.shape,
-        (*target.shape, *channels),
-        target.dtype,
-        target.array is not None,
-        described == stored and stored.nbytes <= _SMALL and (steps is not None or pixels.dtype == plan.stored),
-        source.library,
-        steps,
-    )
 
 
 def _filters(filter_: Filter) -> bool:

@@ -11,7 +11,8 @@ from ..model.enums import Precision
 from ..model.errors import ArgumentError
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .arguments import COPY, filter_of, require_axes
+from .arguments import COPY, MOST_AXES, filter_of, require_axes
+from .host_call import repeat_filter
 from .in_place import again
 from .layers import Layers
 from .places import Places
@@ -125,6 +126,8 @@ def _filtered(
     if not filter_.is_cubic:
         if axis is None:
             raise ArgumentError(f"order={order} has no coefficients: it is 3")
+        if dims <= MOST_AXES:
+            return resample(source, target, Places.affine(np.eye(dims), np.zeros(dims), source.shape), COPY, key=key)
         places = Places.affine(np.eye(1), np.zeros(1), source.shape[-1:])
         return resample(source, target, places, COPY, range(dims - 1))
     pixels = elements_of(source.pixels, 0.0)
@@ -137,4 +140,6 @@ def _filtered(
     if key is not None and isinstance(filtered, UsmArray) and target.dtype == filtered.dtype:
         places = Places.affine(np.eye(dims), np.zeros(dims), source.shape)
         again(key, source, target, None, places, filter_, filtered, 0, layers.axes)
+    elif key is not None and isinstance(filtered, np.ndarray):
+        repeat_filter(key, source, target, filter_, layers)
     return target.deliver(layers.join(filtered.reshape(layers.spread_shape(source.shape))))

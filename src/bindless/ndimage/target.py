@@ -19,7 +19,7 @@ from .casting import cast
 from .errors import left_to_scipy
 from .source import Input, native
 
-__all__ = ["Output", "converted", "returned"]
+__all__ = ["Output", "converted", "returned", "round_to"]
 
 
 _LARGEST = 8  # bytes of an element
@@ -102,7 +102,7 @@ class Output:
     def deliver(self, values: AnyArray) -> Any:
         """The result for the caller, from the values (..., channels)."""
         if values.dtype != self.dtype:
-            values = _converted(_on_host(values), self.dtype)
+            values = round_to(_on_host(values), self.dtype)
         if self.array is not None:
             return self._written(values)
         if self._axis is not None and self._axis != len(self.shape):
@@ -166,10 +166,11 @@ def returned(values: AnyArray, queue: Queue, library: Library | None, *, on_devi
 
 def converted(values: AnyArray, dtype: DType) -> AnyArray:
     """Values that a device computed, in the type of the result; on the host if the device does not compute it."""
-    return values if values.dtype == dtype else _converted(_on_host(values), dtype)
+    return values if values.dtype == dtype else round_to(_on_host(values), dtype)
 
 
-def _converted(values: Array, dtype: DType) -> Array:
+def round_to(values: Array, dtype: DType) -> Array:
+    """Values that a device computed, on the host, in another type."""
     if dtype.kind == "b":
         return np.abs(values) >= _TRUE
     if dtype.kind == "f" or values.dtype == native(dtype):

@@ -34,7 +34,7 @@ RUNS = {
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
     "python-calls": ("bindless_images/test_function_python_calls.py", "image/test_image_python_calls.py"),
     "closed-images": ("image/test_closed_images.py",),
-    "repeated-ndimage": ("ndimage/recorded_python_calls.py",),
+    "repeated-ndimage": ("ndimage/recorded_python_calls.py", "ndimage/test_ndimage_call_sweep.py"),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "kernels-in-python": ("backends/cuda/recorded_python_kernels.py",),

@@ -1,0 +1,189 @@
+"""``DeviceCall``: calls that kernels compute of arrays on a device, which lie where they are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..core._submission import empty_like_foreign
+from ..image.array_library import Library, is_of_cupy, new_of_cupy
+from ..image.spline_filter import SplineLaunch, run_launches
+from ..model.arrays import DType
+from ..model.dlpack import dlpack_type
+from ..model.filter import CoordinateMap
+from ..sampling.memory.picture import MemoryPicture
+from ..submission.active_streams import wait_for_all
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .prefilter import give_back, take
+from .repeated import Key, add
+
+__all__ = ["Coefficients", "Form", "remember"]
+
+
+class Form(NamedTuple):
+    """A packed array: its shape, DLPack's code and bits, its bytes, and its dtype."""
+
+    shape: tuple[int, ...]
+    code: int
+    bits: int
+    nbytes: int
+    dtype: DType
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], dtype: DType) -> Form:
+        code, bits = dlpack_type(dtype) or (0, 0)
+        return cls(tuple(shape), code, bits, math.prod(shape) * dtype.itemsize, dtype)
+
+
+class Coefficients(NamedTuple):
+    """The filter of B-splines of a packed array of float32.
+
+    Attributes
+    ----------
+    launches : Sequence[SplineLaunch]
+        Of its kernels.
+    form : Form
+        Of the coefficients.
+    """
+
+    launches: Sequence[SplineLaunch]
+    form: Form
+
+
+class DeviceCall(NamedTuple):
+    """A call that kernels compute of arrays on a device, which C code reads and orders.
+
+    Attributes
+    ----------
+    queue : Queue
+        In order; lasts as long as the call.
+    picture : MemoryPicture | None
+        The launch; None: the result are coefficients.
+    map : CoordinateMap
+        Of calls that have no matrix.
+    dims : tuple[int, int, int]
+        Axes of the input and of the result, and those that the map concerns.
+    read : tuple[Form, ...]
+        The input, and the coordinates.
+    output : Form
+        The result.
+    writes : bool
+        Whether the caller gives the array of the result.
+    empty : Callable[..., Any] | None
+        Makes arrays, of a shape and a dtype; None: C code does.
+    library : Library | None
+        Makes its array of a ``UsmArray``.
+    filter : Coefficients | None
+        Of coefficients, which the kernel reads.
+    margin : int
+        As of ``repeated.Call``.
+    """
+
+    queue: Queue
+    picture: MemoryPicture | None
+    map: CoordinateMap
+    dims: tuple[int, int, int]
+    read: tuple[Form, ...]
+    output: Form
+    writes: bool
+    empty: Callable[..., Any] | None
+    library: Library | None
+    filter: Coefficients | None
+    margin: int
+
+    def submit(self, value: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
+        """The result; None of arrays that are to be imported."""
+        if not self.writes:
+            output = self._new(value)
+        elif not self._is_apart(value, output, coords):
+            return None
+        if output is None:
+            return None
+        map_ = self.map if map_ is None else map_
+        if self.filter is None:
+            assert self.picture is not None
+            self.picture.submit(map_, value, output, coords)
+        else:
+            launches, form = self.filter
+            texels, other = pair = take(self.queue, form.shape)
+            if self.picture is None:
+                run_launches(self.queue, launches, (value, output, other))
+            else:
+                run_launches(self.queue, launches, (value, texels, other))
+                self.picture.submit(map_, texels, output, coords)
+            give_back(self.queue, pair)
+        return output if self.library is None or self.writes else self.library(output)
+
+    def _new(self, like: Any) -> Any:
+        """A new array of the result, in the place of the input; None where the library makes none there."""
+        shape, code, bits, _, dtype = self.output
+        if self.empty is None:
+            return empty_like_foreign(like, shape, code, bits)
+        if self.empty is usm_empty:
+            return usm_empty(shape, dtype, self.queue)
+        try:
+            return new_of_cupy(like.__dlpack_device__(), shape, dtype)
+        except (MemoryError, RuntimeError):  # commands hold arrays until they end
+            wait_for_all()
+            return new_of_cupy(like.__dlpack_device__(), shape, dtype)
+
+    def _is_apart(self, value: object, output: object, coords: object) -> bool:
+        """Whether the output shares no memory with the arrays that are read."""
+        place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
+        if type(output) is UsmArray:
+            first = output._owner.address + output._offset
+            for array in (value, coords):
+                if isinstance(array, UsmArray):
+                    start = array._owner.address + array._offset
+                    if start < first + size and first < start + array.nbytes:
+                        return False
+            return True
+        place = place_of(output, shape, code, bits)
+        if place is None:
+            return False
+        for array, (shape, code, bits, nbytes, _) in zip((value, coords), self.read):
+            other = place_of(array, shape, code, bits)
+            if other is None or (place < other + nbytes and other < place + size):
+                return False
+        return True
+
+
+def remember(
+    key: Key,
+    queue: Queue,
+    picture: MemoryPicture | None,
+    map_: CoordinateMap,
+    dims: tuple[int, int, int],
+    input: tuple[tuple[int, ...], DType],
+    output: tuple[tuple[int, ...], DType],
+    coords: DType | None,
+    filter_: Coefficients | None,
+    library: Library | None,
+    margin: int,
+) -> None:
+    """Add a call on packed arrays of one library on a device.
+
+    Parameters
+    ----------
+    input, output : tuple[tuple[int, ...], DType]
+        Shape and dtype.
+    """
+    layouts = key[1]
+    kind = layouts[0][0]
+    if any(one is not None and one[0] is not kind for one in layouts[:3]):
+        return
+    read = [Form.of(*input)]
+    if coords is not None:
+        read.append(Form.of(tuple(layouts[2][3]), coords))
+    empty: Callable[..., Any] | None = usm_empty
+    if kind is UsmArray:
+        library = None
+    elif hasattr(kind, "__dlpack_c_exchange_api__"):
+        empty = library = None
+    elif is_of_cupy(kind):
+        empty, library = new_of_cupy, None
+    writes = layouts[1] is not None
+    form = Form.of(*output)
+    add(key, DeviceCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_, margin))
