@@ -409,8 +409,7 @@ typedef struct blr_image_view_desc {
     uint64_t slice_pitch;                 /* bytes between slices or layers; 0: packed */
     blr_swizzle_t swizzle[4];             /* applied to reads; a write stores to each image channel the first that
                                            * names it */
-    const blr_sampler_desc_t *sampler;    /* NULL for an unsampled image; LINEAR also filters integers of 32 bits, and
-                                           * drops their fraction */
+    const blr_sampler_desc_t *sampler;    /* NULL: unsampled; LINEAR drops the fraction of integers of 32 bits */
 } blr_image_view_desc_t;
 
 /* Creates a handle over memory; it retains the memory. A write through a swizzled handle has four channels. */
