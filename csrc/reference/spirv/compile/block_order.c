@@ -29,6 +29,14 @@ struct flow {
     uint32_t regions;
 };
 
+/* The blocks to which a block of a function leads: of a call, the one behind it. */
+static uint32_t successors(const struct blr_spirv_part *part) { return part->is_end ? 0 : part->edge_count; }
+
+static uint32_t successor(const struct blr_spirv_builder *builder, const struct blr_spirv_part *part, uint32_t k)
+{
+    return part->behind != BLR_NONE ? part->behind : builder->branches[part->first_edge + k].target;
+}
+
 static uint32_t *numbers(struct flow *flow)
 {
     return blr_spirv_allocate(flow->builder->build, flow->builder->part_count, sizeof(uint32_t));
@@ -63,8 +71,8 @@ static uint32_t find_components(struct flow *flow, const uint32_t *blocks, uint3
                 flow->stacked[block] = true;
             }
             bool deeper = false;
-            while (flow->next_edge[block] < part->edge_count) {
-                uint32_t target = builder->branches[part->first_edge + flow->next_edge[block]++].target;
+            while (flow->next_edge[block] < successors(part)) {
+                uint32_t target = successor(builder, part, flow->next_edge[block]++);
                 if (target == header || flow->region[target] != region)
                     continue;
                 if (flow->index[target] == 0) {
@@ -148,17 +156,17 @@ static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t cou
     }
 }
 
-/* The blocks that are reachable from the first. */
-static uint32_t reach(struct flow *flow, uint32_t *blocks)
+/* The blocks of a function that are reachable from its first. */
+static uint32_t reach(struct flow *flow, uint32_t first, uint32_t *blocks)
 {
     struct blr_spirv_builder *builder = flow->builder;
     uint32_t count = 0;
-    blocks[count++] = 0;
-    flow->region[0] = UINT32_MAX;
+    blocks[count++] = first;
+    flow->region[first] = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const struct blr_spirv_part *part = &builder->parts[blocks[i]];
-        for (uint32_t k = 0; k < part->edge_count; k++) {
-            uint32_t target = builder->branches[part->first_edge + k].target;
+        for (uint32_t k = 0; k < successors(part); k++) {
+            uint32_t target = successor(builder, part, k);
             if (flow->region[target] == 0) {
                 flow->region[target] = UINT32_MAX;
                 blocks[count++] = target;
@@ -179,8 +187,9 @@ uint32_t blr_spirv_order(struct blr_spirv_builder *builder, uint32_t *order)
     flow.next_edge = numbers(&flow);
     flow.stacked = blr_spirv_allocate(builder->build, builder->part_count, sizeof(bool));
     uint32_t *reached = numbers(&flow);
-    uint32_t count = reach(&flow, reached);
-    order_region(&flow, reached, count, BLR_NONE, 0);
+    for (uint32_t n = 0; n < builder->shared_count; n++)
+        order_region(&flow, reached, reach(&flow, builder->shared[n]->first, reached), BLR_NONE, 0);
+    order_region(&flow, reached, reach(&flow, 0, reached), BLR_NONE, 0);
     for (uint32_t i = 0; i < builder->part_count; i++)
         builder->parts[i].number = BLR_NONE;
     for (uint32_t i = 0; i < flow.count; i++)

@@ -1,5 +1,5 @@
 /*
- * The program builder: operations over numbered values, blocks and edges, with calls inlined.
+ * The program builder: operations over numbered values, blocks and edges, with most calls in place.
  *
  * A value is a sequence of registers. Extracting a part or forwarding a value creates no operation: the result is the
  * same value at a byte offset within each lane.
@@ -10,6 +10,7 @@
 #include "spirv/program.h"
 
 #define BLR_NONE UINT32_MAX
+#define BLR_SPIRV_DEEPEST_CALL 64u
 
 /* The meaning of an id in the function being decoded. */
 struct blr_spirv_ref {
@@ -58,6 +59,8 @@ struct blr_spirv_part {
     uint32_t edges_in;     /* first edge into the block */
     uint32_t meeting;      /* of a barrier: the step executed once for the group when all work-items have arrived, or
                             * BLR_NONE */
+    uint32_t behind;       /* of a call of a shared function: the block behind it; else BLR_NONE */
+    bool is_end;           /* the end of a shared function: its edges lead behind the calls */
     uint32_t number;       /* position in execution order; BLR_NONE if unreachable */
 };
 
@@ -67,11 +70,21 @@ struct blr_spirv_filling {
     uint32_t value, lane;
 };
 
+/* A function whose blocks exist once (calls.c). */
+struct blr_spirv_shared {
+    struct blr_spirv_ref *parameters; /* NULL before the first call */
+    struct blr_spirv_ref result, site; /* what it returns, and the number of the call */
+    uint32_t first, end;              /* blocks */
+    uint32_t *behind;                 /* by call: the block behind it */
+    uint32_t count, capacity;
+};
+
 /* The builder's state for one of the linked modules. */
 struct blr_spirv_unit {
     struct blr_spirv_module *module;
     struct blr_spirv_ref *refs;      /* by id */
     uint32_t *labels;                /* by id: block number plus 1 */
+    struct blr_spirv_shared **shared; /* by function: NULL for calls in place; or NULL */
     bool *open;                      /* by function number: currently being decoded */
     uint64_t local_offset;           /* offset of its work-group variables */
 };
@@ -97,6 +110,8 @@ struct blr_spirv_builder {
     uint32_t filling_count, filling_capacity;
     struct blr_spirv_builtin_use *builtins;
     uint32_t *builtin_values;
+    struct blr_spirv_shared **shared; /* by the order of their ends: callees first */
+    uint32_t shared_count;
     uint32_t table_capacity;         /* of the program's tables */
     uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
     const struct blr_spirv_function *function; /* function being decoded */
@@ -185,6 +200,22 @@ void blr_spirv_load(struct blr_spirv_builder *builder, uint32_t word, struct blr
                     struct blr_spirv_ref to, struct blr_spirv_type *type);
 void blr_spirv_store(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,
                      struct blr_spirv_ref from, struct blr_spirv_type *type);
+
+/* Blocks while decoding: a new one, its start and end, and edges from the current one. */
+uint32_t blr_spirv_new_part(struct blr_spirv_builder *builder);
+void blr_spirv_open_part(struct blr_spirv_builder *builder, uint32_t part);
+struct blr_spirv_part *blr_spirv_close_part(struct blr_spirv_builder *builder, enum blr_spirv_end kind);
+void blr_spirv_add_edge(struct blr_spirv_builder *builder, uint32_t label, uint32_t target);
+
+/* Chooses the shared functions of a kernel, before it is decoded. */
+void blr_spirv_choose_shared(struct blr_spirv_builder *builder, const struct blr_spirv_function *kernel);
+
+/* Passes the arguments of a call to a shared function; behind is the block behind the call. True at the first call. */
+bool blr_spirv_pass(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_shared *shared,
+                    const struct blr_spirv_function *function, const struct blr_spirv_ref *arguments, uint32_t behind);
+
+/* Connects the ends of shared functions with the blocks behind their calls. */
+void blr_spirv_end_shared(struct blr_spirv_builder *builder);
 
 /* An empty block with one edge to another block. */
 uint32_t blr_spirv_bridge(struct blr_spirv_builder *builder, uint32_t target);

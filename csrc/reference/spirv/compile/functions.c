@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define DEEPEST_CALL 64u
 #define MOST_EFFORT ((uint64_t)1 << 28) /* limit of decoded words; a function counts once for each call */
 #define MOST_BLOCKS (1u << 18)
 
@@ -21,23 +20,23 @@ static void spend(struct blr_spirv_builder *b, uint32_t word, uint32_t effort)
 
 /* ---------------------------------------------------------------- blocks and edges */
 
-static uint32_t new_part(struct blr_spirv_builder *b)
+uint32_t blr_spirv_new_part(struct blr_spirv_builder *b)
 {
     if (b->part_count >= MOST_BLOCKS)
         blr_spirv_refuse(b->build, b->program->entry->word, "the kernel '%.80s' has more than %u blocks with its calls in place",
                          b->program->entry->name, MOST_BLOCKS);
     b->parts = blr_spirv_grow(b->build, b->parts, b->part_count, &b->part_capacity, sizeof *b->parts);
-    b->parts[b->part_count] = (struct blr_spirv_part){.condition = BLR_NONE, .edges_in = BLR_NONE, .meeting = BLR_NONE, .kind = BLR_END_RETURN};
+    b->parts[b->part_count] = (struct blr_spirv_part){.condition = BLR_NONE, .edges_in = BLR_NONE, .meeting = BLR_NONE, .behind = BLR_NONE, .kind = BLR_END_RETURN};
     return b->part_count++;
 }
 
-static void open_part(struct blr_spirv_builder *b, uint32_t part)
+void blr_spirv_open_part(struct blr_spirv_builder *b, uint32_t part)
 {
     b->current = part;
     b->parts[part].first = b->parts[part].end = b->step_count;
 }
 
-static struct blr_spirv_part *close_part(struct blr_spirv_builder *b, enum blr_spirv_end kind)
+struct blr_spirv_part *blr_spirv_close_part(struct blr_spirv_builder *b, enum blr_spirv_end kind)
 {
     struct blr_spirv_part *part = &b->parts[b->current];
     part->end = b->step_count;
@@ -46,7 +45,7 @@ static struct blr_spirv_part *close_part(struct blr_spirv_builder *b, enum blr_s
     return part;
 }
 
-static void add_edge(struct blr_spirv_builder *b, uint32_t label, uint32_t target)
+void blr_spirv_add_edge(struct blr_spirv_builder *b, uint32_t label, uint32_t target)
 {
     b->branches = blr_spirv_grow(b->build, b->branches, b->branch_count, &b->branch_capacity, sizeof *b->branches);
     b->branches[b->branch_count] = (struct blr_spirv_branch){
@@ -57,21 +56,21 @@ static void add_edge(struct blr_spirv_builder *b, uint32_t label, uint32_t targe
 
 struct blr_spirv_step *blr_spirv_meeting(struct blr_spirv_builder *b, uint32_t word)
 {
-    uint32_t behind = new_part(b);
+    uint32_t behind = blr_spirv_new_part(b);
     b->program->has_barriers = true;
-    close_part(b, BLR_END_BARRIER)->meeting = b->step_count;
-    add_edge(b, 0, behind);
+    blr_spirv_close_part(b, BLR_END_BARRIER)->meeting = b->step_count;
+    blr_spirv_add_edge(b, 0, behind);
     blr_spirv_step(b, word);
-    open_part(b, behind);
+    blr_spirv_open_part(b, behind);
     return &b->steps[b->step_count - 1];
 }
 
 uint32_t blr_spirv_bridge(struct blr_spirv_builder *b, uint32_t target)
 {
-    uint32_t part = new_part(b);
-    open_part(b, part);
-    close_part(b, BLR_END_BRANCH);
-    add_edge(b, 0, target);
+    uint32_t part = blr_spirv_new_part(b);
+    blr_spirv_open_part(b, part);
+    blr_spirv_close_part(b, BLR_END_BRANCH);
+    blr_spirv_add_edge(b, 0, target);
     return part;
 }
 
@@ -109,12 +108,12 @@ static void decode_switch(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     uint32_t cases = (length - 3) / (words + 1);
     uint64_t *literals = blr_spirv_allocate(b->build, cases + 1u, sizeof *literals);
     uint32_t chosen = 0;
-    struct blr_spirv_part *part = close_part(b, BLR_END_SWITCH);
+    struct blr_spirv_part *part = blr_spirv_close_part(b, BLR_END_SWITCH);
     part->condition = selector.value - 1;
     part->condition_lane = selector.lane;
     part->size = selector.type->scalar_size;
     part->literals = literals;
-    add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
+    blr_spirv_add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
     uint64_t mask = part->size == 8 ? UINT64_MAX : ((uint64_t)1 << part->size * 8) - 1, number = 0;
     const unsigned char *bytes = blr_spirv_known_bytes(b, selector);
     if (bytes != NULL)
@@ -122,7 +121,7 @@ static void decode_switch(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     for (uint32_t i = 0; i < cases; i++) {
         uint32_t at = word + 3 + i * (words + 1);
         literals[i] = (word_at(b, at) | (words == 2 ? (uint64_t)word_at(b, at + 1) << 32 : 0)) & mask;
-        add_edge(b, label, part_of(b, word, word_at(b, at + words)));
+        blr_spirv_add_edge(b, label, part_of(b, word, word_at(b, at + words)));
         if (bytes != NULL && literals[i] == number)
             bytes = NULL, chosen = i + 1;
     }
@@ -136,11 +135,11 @@ static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     struct blr_spirv_ref condition = blr_spirv_operand(b, word, word_at(b, word + 1));
     if (condition.type->kind != BLR_TYPE_BOOL)
         blr_spirv_refuse(b->build, word, "%%%u is no boolean", word_at(b, word + 1));
-    struct blr_spirv_part *part = close_part(b, BLR_END_CHOICE);
+    struct blr_spirv_part *part = blr_spirv_close_part(b, BLR_END_CHOICE);
     part->condition = condition.value - 1;
     part->condition_lane = condition.lane;
-    add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
-    add_edge(b, label, part_of(b, word, word_at(b, word + 3)));
+    blr_spirv_add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
+    blr_spirv_add_edge(b, label, part_of(b, word, word_at(b, word + 3)));
     const unsigned char *bytes = blr_spirv_known_bytes(b, condition);
     if (bytes != NULL)
         settle(b, *bytes != 0 ? 0 : 1);
@@ -162,7 +161,7 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
 static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t label, const struct call *call)
 {
     if (call == NULL) {
-        close_part(b, BLR_END_RETURN);
+        blr_spirv_close_part(b, BLR_END_RETURN);
         return;
     }
     struct blr_spirv_ref value = {0};
@@ -175,8 +174,8 @@ static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t l
         blr_spirv_refuse(b->build, word, "the type of its value is not the function's return type");
     if (call->returns_value)
         blr_spirv_copy(b, word, call->result, 0, value, b->module->ids[call->type->id].of_type);
-    close_part(b, BLR_END_BRANCH);
-    add_edge(b, label, call->continuation);
+    blr_spirv_close_part(b, BLR_END_BRANCH);
+    blr_spirv_add_edge(b, label, call->continuation);
 }
 
 /* Switches to decoding another linked module. */
@@ -199,6 +198,35 @@ static bool *being_decoded(struct blr_spirv_builder *b, uint32_t unit, const str
     return &b->units[unit].open[function - b->units[unit].module->functions];
 }
 
+static void bind_parameters(struct blr_spirv_builder *b, const struct blr_spirv_function *function, const struct blr_spirv_ref *refs)
+{
+    uint32_t at = function->parameters;
+    for (uint32_t i = 0; i < function->type->count; at += blr_spirv_length_at(b->build, at))
+        if (blr_spirv_opcode_at(b->build, at) == BLR_OP_FunctionParameter)
+            b->refs[word_at(b, at + 2)] = refs[i++];
+}
+
+/* Calls a function whose blocks exist once; the first call decodes it. */
+static void call_shared(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_shared *shared,
+                        struct blr_spirv_function *callee, const struct blr_spirv_ref *arguments, struct call call)
+{
+    const uint32_t behind = call.continuation;
+    if (blr_spirv_pass(b, word, shared, callee, arguments, behind)) {
+        call.continuation = shared->end;
+        call.result = shared->result;
+        shared->first = b->part_count;
+        bind_parameters(b, callee, shared->parameters);
+        decode_function(b, word, callee, &call);
+        b->shared[b->shared_count++] = shared;
+    } else {
+        blr_spirv_close_part(b, BLR_END_BRANCH);
+        blr_spirv_add_edge(b, 0, shared->first);
+    }
+    blr_spirv_open_part(b, behind);
+    if (call.returns_value)
+        blr_spirv_copy(b, word, blr_spirv_result(b, word), 0, shared->result, blr_spirv_result_type(b, word));
+}
+
 static void decode_call(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);
@@ -215,9 +243,9 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
         return;
     if (callee->body == 0)
         blr_spirv_unresolved(b->build, word, "function", name);
-    if (*being_decoded(b, other, callee) || b->depth >= DEEPEST_CALL)
+    if (*being_decoded(b, other, callee) || b->depth >= BLR_SPIRV_DEEPEST_CALL)
         blr_spirv_refuse(b->build, word, "the function '%.80s' calls itself, or calls are nested deeper than %u",
-                         name != NULL ? name : "", DEEPEST_CALL);
+                         name != NULL ? name : "", BLR_SPIRV_DEEPEST_CALL);
     struct blr_spirv_type *type = blr_spirv_result_type(b, word), *returned = its->ids[callee->type->element].of_type;
     if (argument_count != callee->type->count || !blr_spirv_alike(module, type, its, returned))
         blr_spirv_refuse(b->build, word, "%u arguments or a result type that the function '%.80s' does not have",
@@ -230,17 +258,19 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
             blr_spirv_refuse(b->build, word, "argument %u is of another type than the parameter", i);
         arguments[i].type = parameter;
     }
-    struct call call = {.continuation = new_part(b), .returns_value = type->kind != BLR_TYPE_VOID, .type = returned};
+    struct call call = {.continuation = blr_spirv_new_part(b), .returns_value = type->kind != BLR_TYPE_VOID, .type = returned};
+    struct blr_spirv_shared **shared = other == own ? b->units[own].shared : NULL;
+    if (shared != NULL && shared[callee - its->functions] != NULL) {
+        call_shared(b, word, shared[callee - its->functions], callee, arguments, call);
+        return;
+    }
     if (call.returns_value)
         call.result = blr_spirv_result(b, word);
     enter(b, other);
-    uint32_t at = callee->parameters;
-    for (uint32_t i = 0; i < argument_count; at += blr_spirv_length_at(b->build, at))
-        if (blr_spirv_opcode_at(b->build, at) == BLR_OP_FunctionParameter)
-            b->refs[word_at(b, at + 2)] = arguments[i++];
+    bind_parameters(b, callee, arguments);
     decode_function(b, word, callee, &call);
     enter(b, own);
-    open_part(b, call.continuation);
+    blr_spirv_open_part(b, call.continuation);
 }
 
 /* ---------------------------------------------------------------- phis */
@@ -338,10 +368,10 @@ static void decode_barrier(struct blr_spirv_builder *b, uint32_t word, uint32_t 
     if (scope != 2)
         blr_spirv_unsupported(b->build, word, "a barrier with a scope larger than the work-group");
     b->program->has_barriers = true;
-    uint32_t behind = new_part(b);
-    close_part(b, BLR_END_BARRIER);
-    add_edge(b, label, behind);
-    open_part(b, behind);
+    uint32_t behind = blr_spirv_new_part(b);
+    blr_spirv_close_part(b, BLR_END_BARRIER);
+    blr_spirv_add_edge(b, label, behind);
+    blr_spirv_open_part(b, behind);
 }
 
 static void decode_function_variable(struct blr_spirv_builder *b, uint32_t word)
@@ -385,14 +415,14 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
     switch (opcode) {
     case BLR_OP_Branch:
         blr_spirv_require_words(b->module, word, 2);
-        close_part(b, BLR_END_BRANCH);
-        add_edge(b, label, part_of(b, word, word_at(b, word + 1)));
+        blr_spirv_close_part(b, BLR_END_BRANCH);
+        blr_spirv_add_edge(b, label, part_of(b, word, word_at(b, word + 1)));
         return;
     case BLR_OP_BranchConditional: decode_choice(b, word, label); return;
     case BLR_OP_Switch: decode_switch(b, word, label); return;
     case BLR_OP_Return:
     case BLR_OP_ReturnValue: decode_return(b, word, label, call); return;
-    case BLR_OP_Unreachable: close_part(b, BLR_END_RETURN); return;
+    case BLR_OP_Unreachable: blr_spirv_close_part(b, BLR_END_RETURN); return;
     case BLR_OP_FunctionCall: decode_call(b, word); return;
     case BLR_OP_ControlBarrier:
     case BLR_OP_ControlBarrierWaitINTEL: decode_barrier(b, word, label); return;
@@ -416,7 +446,7 @@ static void prepare_function(struct blr_spirv_builder *b, const struct blr_spirv
     for (; at < function->end; at += blr_spirv_length_at(b->build, at)) {
         unsigned opcode = blr_spirv_opcode_at(b->build, at);
         if (opcode == BLR_OP_Label) {
-            b->labels[word_at(b, at + 1)] = new_part(b) + 1;
+            b->labels[word_at(b, at + 1)] = blr_spirv_new_part(b) + 1;
         } else if (blr_spirv_opcode_makes(opcode) == 'V') {
             b->refs[word_at(b, at + 2)] = (struct blr_spirv_ref){0};
             if (opcode == BLR_OP_Phi) {
@@ -438,15 +468,15 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
     *being_decoded(b, b->unit, function) = true;
     b->depth++;
     if (call != NULL) { /* edge from the call to the first block */
-        close_part(b, BLR_END_BRANCH);
-        add_edge(b, 0, before);
+        blr_spirv_close_part(b, BLR_END_BRANCH);
+        blr_spirv_add_edge(b, 0, before);
     }
     b->function = function;
     uint32_t label = 0;
     for (uint32_t at = function->body; at < function->end; at += blr_spirv_length_at(b->build, at)) {
         if (blr_spirv_opcode_at(b->build, at) == BLR_OP_Label) {
             label = word_at(b, at + 1);
-            open_part(b, b->labels[label] - 1);
+            blr_spirv_open_part(b, b->labels[label] - 1);
         } else {
             decode_instruction(b, at, label, call);
         }
@@ -542,14 +572,16 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
         }
     program->arguments = arguments;
     program->argument_count = parameters;
-    open_part(&builder, new_part(&builder)); /* the entry, which is no loop header */
-    close_part(&builder, BLR_END_BRANCH);
+    blr_spirv_open_part(&builder, blr_spirv_new_part(&builder)); /* the entry, which is no loop header */
+    blr_spirv_close_part(&builder, BLR_END_BRANCH);
     builder.parts[0].first_edge = 0;
     builder.branches = blr_spirv_grow(build, NULL, 0, &builder.branch_capacity, sizeof *builder.branches);
     builder.parts[0].edge_count = 1;
     builder.branches[0] = (struct blr_spirv_branch){.from = 0, .target = 1, .next_in = BLR_NONE};
     builder.branch_count = 1;
+    blr_spirv_choose_shared(&builder, function);
     decode_function(&builder, function->word, function, NULL);
+    blr_spirv_end_shared(&builder);
     uint32_t *order = blr_spirv_allocate(build, 2 * builder.part_count, sizeof *order);
     uint32_t blocks = blr_spirv_order(&builder, order);
     blocks = blr_spirv_join(&builder, order, blocks);

@@ -28,7 +28,7 @@ static uint32_t follower(const struct join *join, uint32_t block)
 
 static void count_edges(struct join *join, const uint32_t *order, uint32_t count)
 {
-    join->edges_in[order[0]] = 1; /* the entry from outside */
+    join->edges_in[0] = 1; /* the entry from outside */
     for (uint32_t n = 0; n < count; n++) {
         const struct blr_spirv_part *part = &join->builder->parts[order[n]];
         for (uint32_t e = part->first_edge; e < part->first_edge + part->edge_count; e++)
