@@ -35,6 +35,16 @@ def test_tables_are_those_of_the_documents(tmp_path: Path) -> None:
     assert copy.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8"), "run python docs/plots/tables.py"
 
 
+def test_the_table_of_sycl_programs_is_that_of_the_document(tmp_path: Path) -> None:
+    programs = program("sycl_programs")
+    copy = tmp_path / programs.PAGE.name
+    shutil.copy(programs.PAGE, copy)
+    programs.write(copy)
+    assert copy.read_text(encoding="utf-8") == programs.PAGE.read_text(encoding="utf-8"), (
+        "run python docs/plots/sycl_programs.py"
+    )
+
+
 def test_the_guide_s_selection_is_of_the_documents(tmp_path: Path) -> None:
     tables = program("tables")
     copy = tmp_path / GUIDE.name
