@@ -17,14 +17,14 @@ from bindless.ndimage import repeated
 from tests.support.pixels import usm
 from tests.support.python_calls import front_calls
 
-MOST = 12
+MOST, MOST_OF_MEMORY = 12, 11  # and of a new array in USM
 SHAPE = (8, 9)
 MATRIX = np.array([[0.9, 0.1], [0.0, 1.0]])
 POINTS = np.random.default_rng(1).random((2, 20)).astype(np.float32) * 7
 DTYPES = ("float32", "uint8", "float64", "int16", "bool", "int64")
 ORDERS = (0, 1, 3)
 RESULTS = ("new", "dtype", "output")
-FORMS = [form for form in product(("numpy", "torch", "jax"), RESULTS) if form != ("jax", "output")]  # nobody writes it
+FORMS = [form for form in product(("numpy", "torch", "jax", "usm"), RESULTS) if form != ("jax", "output")]  # read alone
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "affine": lambda image, points, **options: ndimage.affine_transform(image, MATRIX, 0.3, **options),
@@ -71,6 +71,11 @@ def test_repeated_calls(own_queue: bl.Queue, name: str, kind: str, result: str) 
     """The third result is that of a queue out of order, where nothing is repeated."""
     values = np.random.default_rng(3).random(SHAPE) * 100
     over = []
+    in_usm = kind == "usm"
+    most_of_result = MOST_OF_MEMORY if in_usm and result != "output" else 0
+    counts = own_queue.device.backend in ("reference", "cuda")  # others have calls of their own below
+    # Not yet: arrays in USM on the reference device, and columns of them, which are ordered first.
+    repeats_usm = own_queue._backend.resampling is None and name != "column"
     with bl.Queue(own_queue.device) as other:
         for order, dtype in product(ORDERS, DTYPES):
             if (name == "coefficients" and order != 3) or (kind == "torch" and dtype == "bool" and result == "dtype"):
@@ -90,7 +95,8 @@ def test_repeated_calls(own_queue: bl.Queue, name: str, kind: str, result: str) 
             if not own_queue.device.name.startswith("Fake GPU"):  # whose kernels do nothing
                 np.testing.assert_array_equal(on_host(values_of_call), expected, f"{order} {dtype}")
             calls = min((front_calls(function) for _ in range(3)), key=len)
-            most = MOST + 4 if dtype == "int64" else MOST  # their values decide
-            if len(calls) > most:
+            most = MOST + 4 if dtype == "int64" else MOST + most_of_result  # their values decide
+            is_repeated = not in_usm or (repeats_usm and dtype not in ("bool", "int64"))
+            if counts and is_repeated and len(calls) > most:
                 over.append(f"order {order}, {dtype}: {len(calls)} {' '.join(calls)}")
     assert not over

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOCAL_SAMPLES",
+    "SECOND",
     "HostFilter",
     "SplineLaunch",
     "described_filter",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 _FLOAT32: DType = np.dtype(np.float32)
-_SOURCE, _TARGET, _SECOND = range(3)  # arrays of launches
+_SOURCE, _TARGET, SECOND = range(3)  # arrays of launches
 _GROUP = 128  # work-items of a group of spline_rows
 _CHUNK = 16  # samples of a work-item of spline_rows
 LOCAL_SAMPLES = _CHUNK
@@ -247,10 +248,10 @@ def spline_launches(queue: Queue, described: SplineFilter) -> list[SplineLaunch]
     floats = width * height * depth * channels * described.arrays
     segments = [_segment(length, floats // length) for _, length, _ in steps]
     moves = sum(segment < length for segment, (_, length, _) in zip(segments, steps))
-    now = _SECOND if moves % 2 else _TARGET
+    now = SECOND if moves % 2 else _TARGET
     launches = [_rows_launch(queue, described, _SOURCE, now)]
     for (axis, length, stride), segment in zip(steps, segments):
-        result = now if segment == length else _TARGET if now == _SECOND else _SECOND
+        result = now if segment == length else _TARGET if now == SECOND else SECOND
         launches.append(_columns_launch(queue, now, result, floats, stride, length, segment, described.boundary[axis]))
         now = result
     return launches
@@ -270,7 +271,7 @@ def run_launches(queue: Queue, launches: Sequence[SplineLaunch], arrays: Sequenc
 def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:
     """The coefficients of an array on the device, by the built-in kernels."""
     launches = spline_launches(queue, described)
-    moves = any(_SECOND in (launch.source, launch.target) for launch in launches)
+    moves = any(SECOND in (launch.source, launch.target) for launch in launches)
     other = usm_empty(target.shape, _FLOAT32, queue) if moves else target
     return run_launches(queue, launches, (source, target, other), after)
 

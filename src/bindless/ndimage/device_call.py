@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core._submission import empty_like_foreign
 from ..image.array_library import Library, is_of_cupy, new_of_cupy
-from ..image.spline_filter import SplineLaunch, run_launches
+from ..image.spline_filter import SECOND, SplineLaunch, run_launches
 from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
 from ..model.filter import CoordinateMap
@@ -16,6 +16,8 @@ from ..sampling.memory.picture import MemoryPicture
 from ..submission.active_streams import wait_for_all
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.functions import new_array
+from .places import AS_IT_IS
 from .prefilter import give_back, take
 from .repeated import Key, add
 
@@ -46,10 +48,13 @@ class Coefficients(NamedTuple):
         Of its kernels.
     form : Form
         Of the coefficients.
+    samples : MemoryPicture | None
+        What makes the samples float32; None where they are.
     """
 
     launches: Sequence[SplineLaunch]
     form: Form
+    samples: MemoryPicture | None
 
 
 class DeviceCall(NamedTuple):
@@ -106,8 +111,12 @@ class DeviceCall(NamedTuple):
             assert self.picture is not None
             self.picture.submit(map_, value, output, coords)
         else:
-            launches, form = self.filter
+            launches, form, samples = self.filter
             texels, other = pair = take(self.queue, form.shape)
+            if samples is not None:  # they lie in the array that the first launch does not write
+                packed = texels if launches[0].target == SECOND else other
+                samples.submit(AS_IT_IS, value, packed)
+                value = packed
             if self.picture is None:
                 run_launches(self.queue, launches, (value, output, other))
             else:
@@ -122,7 +131,7 @@ class DeviceCall(NamedTuple):
         if self.empty is None:
             return empty_like_foreign(like, shape, code, bits)
         if self.empty is usm_empty:
-            return usm_empty(shape, dtype, self.queue)
+            return new_array(shape, dtype, self.queue)
         try:
             return new_of_cupy(like.__dlpack_device__(), shape, dtype)
         except (MemoryError, RuntimeError):  # commands hold arrays until they end

@@ -18,15 +18,18 @@ from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.strides import reach
+from .arguments import COPY, MOST_AXES
 from .device_call import Coefficients, Form, remember
 from .layers import Layers
-from .places import Places
+from .places import AS_IT_IS, Places
 from .prefilter import coefficients, options_of
 from .repeated import Key
 from .source import Input
 from .target import Output
 
-__all__ = ["again", "values_in_place"]
+__all__ = ["again", "filtered_in_place", "values_in_place"]
+
+_FLOAT32: DType = np.dtype(np.float32)
 
 
 def values_in_place(
@@ -54,7 +57,8 @@ def values_in_place(
         not isinstance(pixels, UsmArray)
         or filter_.precision is not Precision.exact
         or not (coords is None or isinstance(coords, UsmArray))
-        or not is_supported(queue, pixels.dtype, target.dtype, filter_)
+        or not is_supported(queue, _FLOAT32 if filters else pixels.dtype, target.dtype, filter_)
+        or (filters and not is_supported(queue, pixels.dtype, _FLOAT32, COPY))
     ):
         return None
     margin, texels = 0, pixels
@@ -81,7 +85,8 @@ def values_in_place(
         shape = (channels, *target.shape) if arranged.channels_first else (*target.shape, channels)
         values = usm_empty(shape, target.dtype, queue)
     if key is not None and not arranged.channels_first:
-        again(key, source, target, picture, places, filter_ if filters else None, texels, margin, unchanged)
+        splines = filter_ if filters else None
+        again(key, source, target, picture, places, splines, texels, margin, unchanged, extend=True)
     if values.size:
         points = None if coords is None else coords.pointer
         picture.submit(places.shift(margin).map, texels.pointer, values.pointer, points)
@@ -98,6 +103,8 @@ def again(
     texels: UsmArray,
     margin: int,
     unchanged: Sequence[int],
+    *,
+    extend: bool = False,
 ) -> None:
     """Add a call on packed arrays of the device, which comes again.
 
@@ -107,6 +114,8 @@ def again(
         None of a call whose result are the coefficients.
     filter_ : Filter | None
         Of B-splines, if the call computes their coefficients: the texels, which exceed the input by the margin.
+    extend : bool
+        Whether the array is extended before it is filtered.
     """
     axis, array, pixels, coords = source.channel_axis, target.array, source.pixels, places.coords
     is_packed = (
@@ -116,7 +125,7 @@ def again(
     )
     steps = None
     if filter_ is not None:
-        steps = _launches(source, filter_, texels, margin, unchanged, extend=picture is not None)
+        steps = _launches(source, filter_, texels, margin, unchanged, extend=extend)
     if not is_packed or (filter_ is not None and steps is None):
         return
     last = pixels.shape[-1:] if axis is not None else ()
@@ -176,12 +185,53 @@ def _launches(
     """The filter of a call that comes again; None of arrays that are converted or ordered first."""
     queue, shape = source.queue, source.pixels.shape
     layers = Layers.of(shape, unchanged)
-    if source.dtype != np.float32 or not layers.in_place or queue._backend.spline_filters is not None:
+    samples = None if source.dtype == _FLOAT32 else _copy(queue, source.pixels, _FLOAT32, unchanged)
+    if (
+        not layers.in_place
+        or queue._backend.spline_filters is not None
+        or (samples is None and source.dtype != _FLOAT32)
+    ):
         return None
     count, dims = layers.count(shape), len(shape) - 1 - len(layers.axes)
     lines, _, fill = options_of(filter_, dims, extend=extend)
     described = described_filter((count, *shape[len(layers.axes) :]), dims, lines, margin, fill)
-    return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype))
+    return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype), samples)
+
+
+def _copy(queue: Queue, pixels: AnyArray, dtype: DType, unchanged: Sequence[int]) -> MemoryPicture | None:
+    """What makes packed elements of an array on the device those of a type; None where no kernel does."""
+    if not isinstance(pixels, UsmArray) or not is_supported(queue, pixels.dtype, dtype, COPY):
+        return None
+    strides, shape = [stride // pixels.itemsize for stride in pixels.strides], pixels.shape
+    arranged = Arrangement.of(shape, strides, shape[:-1], unchanged if len(shape) - 1 > MOST_AXES else ())
+    if arranged is None or arranged.channels_first:
+        return None
+    return _picture(queue, arranged, pixels.dtype, dtype, COPY, 0.0, None)
+
+
+def filtered_in_place(
+    source: Input, target: Output, filter_: Filter, filtered: UsmArray, unchanged: Sequence[int], key: Key | None
+) -> AnyArray | None:
+    """Coefficients (..., channels) as the result has them, in the caller's memory if it fits; None where no kernel
+    converts them.
+
+    Parameters
+    ----------
+    filtered : UsmArray
+        The coefficients, float32, in the order of the result.
+    """
+    queue = source.queue
+    picture = _copy(queue, filtered, target.dtype, unchanged)
+    if picture is None:
+        return None
+    memory = target.memory(target.dtype, in_usm=True)
+    values = memory if isinstance(memory, UsmArray) else usm_empty(filtered.shape, target.dtype, queue)
+    if key is not None:
+        dims = len(source.shape)
+        places = Places.affine(np.eye(dims), np.zeros(dims), source.shape)
+        again(key, source, target, picture, places, filter_, filtered, 0, unchanged)
+    picture.submit(AS_IT_IS, filtered.pointer, values.pointer)
+    return values
 
 
 def _overlap(one: UsmArray, other: UsmArray) -> bool:

@@ -12,8 +12,10 @@ from ..image.array_library import AnyArray
 from ..model.filter import CoordinateMap
 from ..model.resampling import Window
 
-__all__ = ["Places", "shift"]
+__all__ = ["AS_IT_IS", "Places", "shift"]
 
+AS_IT_IS = CoordinateMap.pictures(tuple(np.eye(4).ravel().tolist()), 0.0)
+"""The map that leaves each element in its place."""
 _NOWHERE = CoordinateMap.pictures(tuple(np.diag([0.0, 0.0, 0.0, 1.0]).ravel().tolist()), 0.0)
 
 

@@ -13,7 +13,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import COPY, MOST_AXES, filter_of, require_axes
 from .host_call import repeat_filter
-from .in_place import again
+from .in_place import again, filtered_in_place
 from .layers import Layers
 from .places import Places
 from .plan import resample
@@ -142,4 +142,9 @@ def _filtered(
         again(key, source, target, None, places, filter_, filtered, 0, layers.axes)
     elif key is not None and isinstance(filtered, np.ndarray):
         repeat_filter(key, source, target, filter_, layers)
-    return target.deliver(layers.join(filtered.reshape(layers.spread_shape(source.shape))))
+    whole = layers.join(filtered.reshape(layers.spread_shape(source.shape)))
+    if isinstance(whole, UsmArray) and whole.dtype != target.dtype and source.on_device:
+        values = filtered_in_place(source, target, filter_, whole, layers.axes, key)
+        if values is not None:
+            return target.deliver(values)
+    return target.deliver(whole)

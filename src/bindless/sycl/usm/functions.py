@@ -9,16 +9,18 @@ from typing import SupportsIndex
 
 import numpy.typing as npt
 
+from ...model.arrays import DType
 from ...model.aspects import Aspect
 from ...model.enums import UsmKind, coerce
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ..device.device_context import resolve
+from ..device.queue_base import QueueBase
 from .allocation import Allocation
 from .array import UsmArray, array_shape, element_dtype
 from .pointer import UsmPointer, size_of
 
-__all__ = ["allocate", "free", "malloc_device", "malloc_host", "malloc_shared", "usm_empty"]
+__all__ = ["allocate", "free", "malloc_device", "malloc_host", "malloc_shared", "new_array", "usm_empty"]
 
 _LARGEST_ALIGNMENT = 2**63
 
@@ -254,3 +256,9 @@ def usm_empty(
     sizes, element = array_shape(shape), element_dtype(dtype)
     nbytes = math.prod(sizes) * element.itemsize
     return UsmArray(allocate(kind, max(nbytes, 1), where, alignment), sizes, element)
+
+
+def new_array(shape: tuple[int, ...], dtype: DType, queue: QueueBase) -> UsmArray:
+    """``usm_empty`` of a shape and a dtype that are right, on the device of an open queue, which has such memory."""
+    nbytes = max(math.prod(shape) * dtype.itemsize, 1)
+    return UsmArray(Allocation.make(queue.context, queue.device, UsmKind.device, nbytes), shape, dtype)
