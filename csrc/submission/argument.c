@@ -146,6 +146,12 @@ int read_usm(Argument *argument, unsigned parts)
         result = read_usm_shape(value, &argument->layout);
     if (parts & USM_ADDRESS && result == DONE)
         result = read_usm_address(value, &argument->address);
+    if (parts & USM_BYTES && result == DONE) {
+        PyObject *bytes = PyObject_GetAttr(value, str_nbytes);
+        argument->bytes = bytes == NULL ? 0 : PyLong_AsUnsignedLongLong(bytes);
+        Py_XDECREF(bytes);
+        result = PyErr_Occurred() ? FAILED : DONE;
+    }
     if (parts & USM_PACKED)
         argument->packed = is_true(value, str_contiguous);
     if (parts & USM_ACCESS)

@@ -28,7 +28,7 @@ typedef struct {
     PyObject *format;  /* the dtype of USM, the descriptor of an image */
     PyObject *context; /* of USM and of an image */
     PyObject *device;  /* of an image */
-    uint64_t address, bytes; /* the number of an image; bytes: of arrays of the host and of other libraries */
+    uint64_t address, bytes; /* the number of an image; bytes: of arrays, of USM where USM_BYTES are read */
     const DLPackExchangeAPI *library; /* of another library's array; NULL: the CUDA array interface describes it */
     uint64_t stream;                  /* then the stream to be ordered with; or 0 */
     Layout layout;
@@ -40,7 +40,7 @@ typedef struct {
 } Kinds;
 
 /* What is read of USM; each part takes attributes of Python objects. */
-enum { USM_OWNER = 1, USM_ADDRESS = 2, USM_FORMAT = 4, USM_PACKED = 8, USM_SHAPE = 16, USM_ACCESS = 32, USM_ALL = 63 };
+enum { USM_OWNER = 1, USM_ADDRESS = 2, USM_FORMAT = 4, USM_PACKED = 8, USM_SHAPE = 16, USM_ACCESS = 32, USM_ALL = 63, USM_BYTES = 64 };
 
 /* Begins to read a value, which the caller keeps; end_argument gives up the references. */
 static inline void begin_argument(Argument *argument, PyObject *value)

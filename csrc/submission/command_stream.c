@@ -288,6 +288,8 @@ static PyMethodDef commands_methods[] = {
      "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
     {"layout_of_foreign", commands_layout_of_foreign, METH_O,
      "Shape, code and bits of another library's packed array on the queue's device; None for any other value."},
+    {"copy_bytes", (PyCFunction)(void (*)(void))commands_copy_bytes, METH_FASTCALL,
+     "Submits the prepared copy of bytes; None without one."},
     {"upload", commands_upload, METH_VARARGS, "Submits the prepared copy of an array into an image; None without one."},
     {"place_of_foreign", commands_place_of_foreign, METH_VARARGS,
      "The address of another library's packed array on the queue's device, of a shape and type; or None."},

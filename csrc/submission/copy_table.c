@@ -1,8 +1,8 @@
-/* Copies: the cache of prepared copies of a queue, which ext_oneapi_copy looks up. */
+/* Copies: the cache of prepared copies of a queue, which ext_oneapi_copy, memcpy and updates of images look up. */
 
 #include "prepared_copy.h"
 
-enum { COPIES = 32 };
+enum { COPIES = 32, BYTES_OF_USM = USM_OWNER | USM_ADDRESS | USM_PACKED | USM_ACCESS | USM_BYTES };
 
 REFERENCES(copies, Copies)
 {
@@ -22,13 +22,15 @@ static PyObject *copies_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)self;
 }
 
-static PyObject *copies_remember(Copies *self, PyObject *copy)
+/* remember(copy, levels): levels: it fills all levels of a mipmap. */
+static PyObject *copies_remember(Copies *self, PyObject *arguments)
 {
-    if (!PyType_IsSubtype(Py_TYPE(copy), (PyTypeObject *)copy_type)) {
-        PyErr_SetString(PyExc_TypeError, "remember takes a Copy");
+    PyObject *copy;
+    int levels;
+    if (!PyArg_ParseTuple(arguments, "O!p:remember", (PyTypeObject *)copy_type, &copy, &levels))
         return NULL;
-    }
-    if (!add_row(&self->table, (Row *)copy, 0))
+    const uint64_t size = ((Copy *)copy)->size;
+    if (!add_row(&self->table, (Row *)copy, size > 0 ? COPY_OF_BYTES + size : levels ? COPY_TO_LEVELS : COPY_OF_PIXELS))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -45,10 +47,11 @@ static PyObject *copies_submit(Copies *self, PyObject *const *arguments, Py_ssiz
     Copy *copy = (Copy *)arguments[1];
     CopyCall call;
     call.commands = commands;
+    call.size = copy->size;
     PyObject *event = NULL;
     int result = FAILED;
-    if (read_operands(arguments[2], arguments[3], &self->kinds, call.operands))
-        result = fits_operands(copy, &call) ? submit_copy(commands, copy, call.operands, arguments[4], &event) : OTHERWISE;
+    if (read_operands(arguments[2], arguments[3], &self->kinds, copy->size > 0 ? BYTES_OF_USM : USM_OWNER, call.operands))
+        result = (copy->size > 0 ? fits_bytes((Row *)copy, &call) : fits_operands(copy, &call)) ? submit_copy(commands, copy, call.operands, arguments[4], &event) : OTHERWISE;
     end_operands(call.operands);
     if (result == OTHERWISE)
         Py_RETURN_NONE;
@@ -58,7 +61,7 @@ static PyObject *copies_submit(Copies *self, PyObject *const *arguments, Py_ssiz
 static PyMethodDef copies_methods[] = {
     {"submit", (PyCFunction)(void (*)(void))copies_submit, METH_FASTCALL,
      "Submits a prepared copy; None where Python must handle it."},
-    {"remember", (PyCFunction)copies_remember, METH_O, "Adds a prepared copy to the cache."},
+    {"remember", (PyCFunction)copies_remember, METH_VARARGS, "Adds a prepared copy to the cache."},
     {"forget", table_forget, METH_NOARGS, "Empties the cache."},
     {"count", table_count, METH_NOARGS, "The number of cached copies."},
     {NULL, NULL, 0, NULL},
@@ -66,6 +69,7 @@ static PyMethodDef copies_methods[] = {
 
 static PyMemberDef copies_members[] = {
     {"declined", T_BOOL, offsetof(Copies, declined), READONLY, NULL},
+    {"image", T_OBJECT, offsetof(Copies, kinds.image), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -107,8 +111,8 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
             call.waits_at = i;
     copies->declined = false;
     int result = FAILED;
-    if (read_operands(arguments[0], arguments[1], &copies->kinds, call.operands)) {
-        Copy *copy = (Copy *)find_row(&copies->table, 0, fits_copy, &call);
+    if (read_operands(arguments[0], arguments[1], &copies->kinds, USM_OWNER, call.operands)) {
+        Copy *copy = (Copy *)find_row(&copies->table, COPY_OF_PIXELS, fits_copy, &call);
         if (copy != NULL)
             result = submit_copy(commands, copy, call.operands,
                                  call.waits_at < 0 ? NULL : call.values[call.waits_at], event);
@@ -139,6 +143,55 @@ PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t
     return call_any((PyObject *)self, str_copy_any, arguments, count, names);
 }
 
+/* ---------------------------------------------------------------- copies of bytes */
+
+/* The bytes of a copy: those of the source where None says that both sides have as many. False where Python must say. */
+static bool read_size(PyObject *count, const Argument operands[2], uint64_t *size)
+{
+    *size = operands[0].bytes;
+    if (count == Py_None)
+        return operands[0].bytes == operands[1].bytes;
+    *size = PyLong_CheckExact(count) ? PyLong_AsUnsignedLongLong(count) : 0;
+    return *size > 0 && !PyErr_Occurred();
+}
+
+static int copy_bytes_again(Commands *commands, Copies *copies, PyObject *const *arguments, PyObject **event)
+{
+    CopyCall call = {.commands = commands, .waits_at = -1};
+    int result = FAILED;
+    copies->declined = false;
+    if (read_operands(arguments[0], arguments[1], &copies->kinds, BYTES_OF_USM, call.operands)) {
+        result = OTHERWISE;
+        Copy *copy = NULL;
+        if (read_size(arguments[2], call.operands, &call.size))
+            copy = (Copy *)find_row(&copies->table, COPY_OF_BYTES + call.size, fits_bytes, &call);
+        if (copy != NULL)
+            result = submit_copy(commands, copy, call.operands, arguments[3], event);
+        copies->declined = copy != NULL && result == OTHERWISE;
+        Py_XDECREF(copy);
+    }
+    if (result == OTHERWISE)
+        PyErr_Clear(); /* Python says what is wrong with the number of bytes */
+    end_operands(call.operands);
+    return result;
+}
+
+/* copy_bytes(source, destination, nbytes, depends_on): the event, or None where Python must handle the copy. */
+PyObject *commands_copy_bytes(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    PyObject *copies = ((Commands *)self)->copies, *event = NULL;
+    if (count != 4) {
+        PyErr_SetString(PyExc_TypeError, "copy_bytes takes two operands, a number of bytes and events");
+        return NULL;
+    }
+    if (copies == NULL || (PyObject *)Py_TYPE(copies) != copies_type)
+        Py_RETURN_NONE;
+    Py_INCREF(copies);
+    const int result = copy_bytes_again((Commands *)self, (Copies *)copies, arguments, &event);
+    Py_DECREF(copies);
+    return result == OTHERWISE ? Py_NewRef(Py_None) : event;
+}
+
 /* ---------------------------------------------------------------- uploads of images */
 
 /* What is done with pixels of the host: nothing, or the wait for the copy, or the copy of a copy. */
@@ -146,7 +199,7 @@ typedef enum { LEAVE, AWAIT, DUPLICATE } HostPixels;
 
 typedef struct {
     PyObject *array, *image, *shape;
-    int code, bits, host;
+    int code, bits, host, levels;
     PyObject *pinned; /* a list of pinned arrays for copies, or None */
 } Upload;
 
@@ -252,7 +305,7 @@ static int upload_again(Commands *commands, const Copies *copies, const Upload *
     int result = OTHERWISE;
     if (read_argument(array, &copies->kinds, false, USM_ALL) == DONE && has_pixels(upload, array) &&
         read_argument(image, &copies->kinds, true, USM_OWNER) == DONE) {
-        Copy *copy = (Copy *)find_row(&copies->table, 0, fits_copy, &call);
+        Copy *copy = (Copy *)find_row(&copies->table, upload->levels ? COPY_TO_LEVELS : COPY_OF_PIXELS, fits_copy, &call);
         if (copy != NULL)
             result = submit_upload(commands, &copies->kinds, upload, copy, call.operands, event);
         Py_XDECREF(copy);
@@ -265,13 +318,13 @@ static int upload_again(Commands *commands, const Copies *copies, const Upload *
     return result;
 }
 
-/* upload(array, image, shape, code, bits, host, pinned): the event of a prepared copy of an array of this shape and type into an
- * image; True where the pixels of the host have been read; None where Python must handle the copy. */
+/* upload(array, image, shape, code, bits, host, levels, pinned): the event of a prepared copy of an array of this shape and type
+ * into an image, or all levels of a mipmap; True where the pixels of the host have been read; None where Python must handle the copy. */
 PyObject *commands_upload(PyObject *self, PyObject *arguments)
 {
     Upload upload;
-    if (!PyArg_ParseTuple(arguments, "OOO!iiiO:upload", &upload.array, &upload.image, &PyTuple_Type, &upload.shape,
-                          &upload.code, &upload.bits, &upload.host, &upload.pinned))
+    if (!PyArg_ParseTuple(arguments, "OOO!iiipO:upload", &upload.array, &upload.image, &PyTuple_Type, &upload.shape,
+                          &upload.code, &upload.bits, &upload.host, &upload.levels, &upload.pinned))
         return NULL;
     PyObject *copies = ((Commands *)self)->copies, *event = NULL;
     if (copies == NULL || (PyObject *)Py_TYPE(copies) != copies_type)

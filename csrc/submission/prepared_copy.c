@@ -24,12 +24,12 @@ void end_operands(Argument operands[2])
     end_argument(&operands[1]);
 }
 
-bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, Argument operands[2])
+bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, unsigned parts, Argument operands[2])
 {
     begin_argument(&operands[0], source);
     begin_argument(&operands[1], destination);
-    return read_argument(&operands[0], kinds, false, USM_OWNER) == DONE &&
-           read_argument(&operands[1], kinds, true, USM_OWNER) == DONE;
+    return read_argument(&operands[0], kinds, false, parts) == DONE &&
+           read_argument(&operands[1], kinds, true, parts) == DONE;
 }
 
 /* Largest alignment that a copy may rely on: that of a pixel. */
@@ -48,14 +48,18 @@ static bool has_layout(const Side *side, const Argument *operand)
 }
 
 /* An array of which nothing tells the device must have the address of the prepared copy, unless there is one device. */
-static bool fits_foreign(const Side *side, const Argument *operand, const Commands *commands)
+static bool is_in_reach(const Side *side, const Argument *operand, const Commands *commands, uint64_t alignment)
 {
-    return operand->kind == FOREIGN_ARRAY && has_stream(operand) && has_layout(side, operand) &&
-           is_on_device_of(commands, operand) &&
+    return operand->kind == FOREIGN_ARRAY && has_stream(operand) && is_on_device_of(commands, operand) &&
            operand->layout.device.device_type == side->layout.device.device_type &&
            (operand->address == side->address ||
-            (side->place_count > 0 && operand->address % side->alignment == 0 &&
+            (side->place_count > 0 && operand->address % alignment == 0 &&
              (operand->layout.device.device_id != UNKNOWN_DEVICE || commands->dlpack_alone)));
+}
+
+static bool fits_foreign(const Side *side, const Argument *operand, const Commands *commands)
+{
+    return is_in_reach(side, operand, commands, side->alignment) && has_layout(side, operand);
 }
 
 /* An array of numpy, and another library's on the host, may take each other's place. */
@@ -80,6 +84,27 @@ bool fits_operands(const Copy *copy, const CopyCall *call)
            fits_side(&copy->sides[1], &call->operands[1], call->commands);
 }
 
+/* Whether the memory has the bytes of a copy, and lies where that of the prepared copy does. */
+static bool has_bytes(const Copy *copy, const Side *side, const Argument *operand, const Commands *commands)
+{
+    if (!operand->packed || operand->bytes < copy->size || (side->written && !operand->writable))
+        return false;
+    switch (side->kind) {
+    case HOST_ARRAY: return is_on_host(operand);
+    case FOREIGN_ARRAY: return is_in_reach(side, operand, commands, 1);
+    case USM_ARRAY: return operand->kind == USM_ARRAY && operand->context == commands->context;
+    default: return false;
+    }
+}
+
+int fits_bytes(Row *row, void *call)
+{
+    const Copy *copy = (const Copy *)row;
+    const CopyCall *bytes = call;
+    return copy->size == bytes->size && has_bytes(copy, &copy->sides[0], &bytes->operands[0], bytes->commands) &&
+           has_bytes(copy, &copy->sides[1], &bytes->operands[1], bytes->commands);
+}
+
 /* ---------------------------------------------------------------- the row */
 
 static bool set_side(Copy *self, int index, const Argument *operand, PyObject *places)
@@ -101,7 +126,7 @@ static bool set_side(Copy *self, int index, const Argument *operand, PyObject *p
         side->address = operand->address;
         side->alignment = alignment_of(operand->address);
     }
-    if (side->kind != IMAGE_MEMORY && side->kind != USM_ARRAY)
+    if ((side->kind != IMAGE_MEMORY && side->kind != USM_ARRAY) || self->size > 0)
         return true;
     side->any = side->kind == IMAGE_MEMORY && side->place_count > 0;
     if (side->any) {
@@ -117,16 +142,17 @@ static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 {
     (void)keywords;
     PyObject *copies, *values[2], *places[2], *names, *others, *launch;
-    unsigned long long offsets[2];
-    if (!PyArg_ParseTuple(arguments, "O!OOOOKKO!O!O!:Copy", (PyTypeObject *)copies_type, &copies, &values[0], &values[1],
-                          &places[0], &places[1], &offsets[0], &offsets[1], &PyTuple_Type, &names, &PyTuple_Type,
-                          &others, (PyTypeObject *)prepared_type, &launch))
+    unsigned long long offsets[2], size = 0;
+    if (!PyArg_ParseTuple(arguments, "O!OOOOKKO!O!O!K:Copy", (PyTypeObject *)copies_type, &copies, &values[0],
+                          &values[1], &places[0], &places[1], &offsets[0], &offsets[1], &PyTuple_Type, &names,
+                          &PyTuple_Type, &others, (PyTypeObject *)prepared_type, &launch, &size))
         return NULL;
     Copy *self = (Copy *)make((PyObject *)type);
     if (self == NULL)
         return NULL;
+    self->size = size;
     Argument operands[2];
-    bool done = read_operands(values[0], values[1], &((Copies *)copies)->kinds, operands);
+    bool done = read_operands(values[0], values[1], &((Copies *)copies)->kinds, USM_OWNER, operands);
     for (int i = 0; done && i < 2; i++) {
         done = set_side(self, i, &operands[i], places[i]);
         self->sides[i].offset = offsets[i];

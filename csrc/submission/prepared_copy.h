@@ -1,4 +1,4 @@
-/* Prepared copies of a queue. */
+/* Prepared copies of a queue: of pixels and of bytes. */
 
 #ifndef BINDLESS_SUBMISSION_PREPARED_COPY_H
 #define BINDLESS_SUBMISSION_PREPARED_COPY_H
@@ -23,6 +23,7 @@ typedef struct {
     Side sides[2];
     PyObject *names, *values; /* tuples: the keywords except depends_on */
     PyObject *launch;         /* a Prepared without arguments */
+    uint64_t size;            /* of a copy of bytes, which takes any memory that has as many; 0: of pixels */
 } Copy;
 
 typedef struct {
@@ -38,15 +39,21 @@ typedef struct {
     Argument operands[2];
     PyObject *names, *const *values;
     Py_ssize_t waits_at;
+    uint64_t size; /* of a copy of bytes */
 } CopyCall;
 
+/* What is looked up: copies of pixels, fillings of all levels of a mipmap, and copies of bytes, their number added. */
+enum { COPY_OF_PIXELS, COPY_TO_LEVELS, COPY_OF_BYTES };
+
 /* prepared_copy.c. read_operands: false with an exception; call end_operands in both cases. */
-bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, Argument operands[2]);
+bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, unsigned parts, Argument operands[2]);
 void end_operands(Argument operands[2]);
 bool fits_operands(const Copy *copy, const CopyCall *call);
+int fits_bytes(Row *row, void *call);
 /* copy_table.c: a method of Commands, and a function of the module. */
 PyObject *free_item(PyObject *module, PyObject *list);
 PyObject *commands_upload(PyObject *self, PyObject *arguments);
+PyObject *commands_copy_bytes(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
 
 int submit_copy(Commands *commands, Copy *copy, const Argument operands[2], PyObject *depends_on, PyObject **event);
 

@@ -51,4 +51,10 @@ static CUresult bindless_copy_again(const bindless_copy_t *copy)
                              copy->depth);
 }
 
+static CUresult bindless_bytes_again(const bindless_bytes_t *copy)
+{
+    const CUresult result = bindless_activate(copy->context);
+    return result == CUDA_SUCCESS ? cuMemcpyAsync(copy->destination, copy->source, copy->count, copy->stream) : result;
+}
+
 #endif

@@ -80,6 +80,16 @@ typedef struct bindless_copy {
 } bindless_copy_t;
 static CUresult bindless_copy_again(const bindless_copy_t *copy);
 
+/* A repeated copy of bytes. */
+typedef struct bindless_bytes {
+    CUcontext context;
+    CUstream stream;
+    uint64_t destination;
+    uint64_t source;
+    size_t count;
+} bindless_bytes_t;
+static CUresult bindless_bytes_again(const bindless_bytes_t *copy);
+
 /* A box copy between host memory and a device (bindless_copy_box). Units are bytes, except y, z, height, depth and
    rows. */
 typedef struct bindless_stage {

@@ -12,6 +12,19 @@ typedef struct bindless_image_copy {
     blr_copy_region_t region;
     bindless_ends_t *ends;
 } bindless_image_copy_t;
+typedef struct bindless_bytes {
+    blr_queue_t queue;
+    void *destination;
+    const void *source;
+    uint64_t count;
+    bindless_ends_t *ends;
+} bindless_bytes_t;
+typedef struct bindless_levels {
+    blr_queue_t queue;
+    blr_image_t mipmap;
+    const void *pixels;
+    bindless_ends_t *ends;
+} bindless_levels_t;
 typedef struct bindless_launch {
     blr_queue_t queue;
     blr_kernel_t kernel;
@@ -42,6 +55,8 @@ typedef struct bindless_semaphore {
 } bindless_semaphore_t;
 static int bindless_semaphore_again(const bindless_semaphore_t *command);
 static int bindless_copy_again(const bindless_image_copy_t *copy);
+static int bindless_bytes_again(const bindless_bytes_t *copy);
+static int bindless_levels_again(const bindless_levels_t *levels);
 static int bindless_image_call_again(const bindless_image_call_t *call);
 static int bindless_resample_again(const bindless_resample_t *call);
 static int bindless_area_mean_again(const bindless_area_mean_t *call);

@@ -127,8 +127,11 @@ class Copy:
         names: tuple[str, ...],
         values: tuple[object, ...],
         launch: Prepared,
+        size: int,
         /,
-    ) -> Copy: ...
+    ) -> Copy:
+        """``size``: the bytes of a copy of bytes; 0 for one of pixels."""
+
     def forget(self, _: object, /) -> None: ...
 
 class Copies:
@@ -139,8 +142,12 @@ class Copies:
     def declined(self) -> bool:
         """Whether the last call found a prepared copy, and left it to Python."""
 
+    @property
+    def image(self) -> type: ...
     def submit(self, commands: Commands, copy: Copy, source: Any, destination: Any, depends_on: Any, /) -> Any: ...
-    def remember(self, copy: Copy, /) -> None: ...
+    def remember(self, copy: Copy, levels: bool, /) -> None:
+        """Add a copy; ``levels``: it fills all levels of a mipmap."""
+
     def forget(self) -> None: ...
     def count(self) -> int: ...
 
@@ -335,6 +342,9 @@ class Commands:
         None for any other value.
         """
 
+    def copy_bytes(self, source: object, destination: object, nbytes: int | None, depends_on: object, /) -> Any:
+        """The event of a prepared copy of bytes, all of both sides without a number; None where Python must copy."""
+
     def upload(
         self,
         array: object,
@@ -343,10 +353,12 @@ class Commands:
         code: int,
         bits: int,
         host: int,
+        levels: bool,
         pinned: list[Any] | None,
         /,
     ) -> Any:
-        """Submit the prepared copy of an array of a shape and a type of DLPack's into an image.
+        """Submit the prepared copy of an array of a shape and a type of DLPack's into an image, or into all
+        levels of a mipmap.
 
         Its event, or True where pixels of the host have been read; None where Python must handle the copy. ``host``: 0
         leaves pixels of the host to Python, 1 waits for their copy, 2 copies them first, to a free array of ``pinned``

@@ -21,6 +21,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.ranges import NdRange
 from ..sampling.packing import After
 from ..submission.event import Event
+from ..sycl.copy.prepared_copy import submit_levels
 from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.kernel.builtin import builtin_kernel, launch_range
 from ..sycl.queue.queue import Queue
@@ -30,7 +31,13 @@ __all__ = ["LevelLaunches", "fill_levels"]
 
 
 def fill_levels(
-    memory: ImageMem, means: AreaMeansProtocol, pixels: AnyArray, queue: Queue, after: Iterable[Event] = ()
+    memory: ImageMem,
+    means: AreaMeansProtocol,
+    pixels: AnyArray,
+    queue: Queue,
+    after: Iterable[Event] = (),
+    *,
+    again: bool = False,
 ) -> Event:
     """Fills all levels of a mipmap from the pixels of level 0, by a back end that computes means.
 
@@ -46,6 +53,8 @@ def fill_levels(
         Does the work.
     after : Iterable[Event], default ()
         What it comes after.
+    again : bool
+        Whether C code repeats it.
 
     Returns
     -------
@@ -55,6 +64,11 @@ def fill_levels(
     mipmap, _, _, _, keep = memory._image_memory()
     native = queue._native
     address = pixels.ctypes.data if isinstance(pixels, np.ndarray) else pixels.address
+    if again and queue._stream.prepares:
+        prepared = means.prepare_levels(native, mipmap, address)
+        event = submit_levels(queue, pixels, memory, prepared, tuple(after))
+        if event is not None:
+            return event
     return queue._stream.submit(
         lambda waits: means.fill_levels(native, mipmap, address, waits), tuple(after), (keep, pixels)
     )

@@ -21,7 +21,7 @@ from ..model.aspects import Aspect
 from ..model.dlpack import dlpack_type, dtype_of_dlpack
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
-from ..sampling.packing import After, pack, packed_launch
+from ..sampling.packing import After, PackedLaunch, pack, packed_launch
 from ..submission.event import Event
 from ..submission.host_access import HostAccess
 from ..sycl.copy.image_copy import image_copy
@@ -96,14 +96,16 @@ class Uploads:
         self._turns: _Turns | None = None
         self._packed: UsmArray | None = None  # of updates; they follow each other in the queue
         # The arguments of ``Commands.upload`` for the next update, after the array.
-        self._row: tuple[ImageMem, tuple[int, ...], int, int, int, list[Array] | None] | None = None
-        # What a packed array of another library has, and the launch that adds channels to it.
-        self._packing: tuple[tuple[tuple[int, ...], int, int], Callable[[object], Event]] | None = None
+        self._row: tuple[ImageMem, tuple[int, ...], int, int, int, bool, list[Array] | None] | None = None
+        # What an array on the device has, and the launch that adds channels to it.
+        self._packing: tuple[tuple[tuple[int, ...], int, int], PackedLaunch] | None = None
+        self._channels: tuple[int, ...] = ()  # the shape of small pixels of the host without the added channels
         self.ready: After = ()
 
     def close(self) -> None:
         """Lets go of the buffers."""
         self._turns = self._packed = self._row = self._packing = self._launches = None
+        self._channels = ()
         self._memory = self._whole  # the first level of a mipmap keeps the memory of all
 
     def copy(self, array: object) -> None:
@@ -119,15 +121,51 @@ class Uploads:
         row, packing, queue = self._row, self._packing, self._queue
         if row is not None:
             event: Event | Literal[True] | None = queue._stream.upload(array, *row)
-            if event is None or self._launches is None:
-                return event
-            on_host, event = event is True, None  # drivers record the events of which a reference exists
-            levels = self._launches.run()
-            return True if on_host else levels
-        if packing is None or queue._stream.layout_of_foreign(array) != packing[0]:
+            if event is not None:
+                if self._launches is None:
+                    return event
+                on_host, event = event is True, None  # drivers record the events of which a reference exists
+                levels = self._launches.run()
+                return True if on_host else levels
+        if type(array) is np.ndarray:
+            return self._repeat_on_host(array)
+        if packing is None:
             return None
-        packing[1](array)
-        return self._with_levels(queue.ext_oneapi_copy(self._packed, self._memory))
+        (shape, *element), (space, kernel, arguments) = packing
+        if type(array) is UsmArray:
+            if not array._contiguous or array.shape != shape or array.dtype != self._descriptor.dtype:
+                return None
+        elif queue._stream.layout_of_foreign(array) != (shape, *element):
+            return None
+        queue.parallel_for(space, kernel, array, *arguments)
+        if self._launches is None:
+            return queue.ext_oneapi_copy(self._packed, self._memory)
+        queue.ext_oneapi_copy(self._packed, self._memory)
+        return self._launches.run()
+
+    def _repeat_on_host(self, array: Array) -> Literal[True] | None:
+        """``repeat`` of pixels of the host that another array takes first: one on the device, or with all channels."""
+        turns, desc, queue = self._turns, self._descriptor, self._queue
+        shape = self._channels if turns is None else turns.shape
+        if array.shape != shape or array.dtype != desc.dtype or not array.flags.c_contiguous:
+            return None
+        if turns is None:
+            own = np.zeros(desc.shape, desc.dtype)
+            copy_channels(own, array)
+            source: AnyArray | None = own
+        else:
+            source = turns.upload(array)
+            if self._packing is not None:
+                space, kernel, arguments = self._packing[1]
+                queue.parallel_for(space, kernel, source, *arguments)
+                source = self._packed
+        event: Event | None = queue.ext_oneapi_copy(source, self._memory)
+        if self._launches is not None:
+            event = None  # drivers record the events of which a reference exists
+            event = self._launches.run()
+        if turns is not None and event is not None:
+            turns.readers = (event,)
+        return True
 
     def _with_levels(self, event: Event) -> Event:
         """The event of the last level of a mipmap, once the first one is copied; of other images the copy's."""
@@ -146,16 +184,16 @@ class Uploads:
                 host = _LEAVE  # Python counts the copies, and makes the arrays
         elif discrete and pixels.nbytes >= _LARGE:
             host = _LEAVE
-        self._row = self._memory, shape, *element, host, pinned
+        levels = self._descriptor.type is ImageType.mipmap
+        self._row = self._memory, shape, *element, host, levels, pinned
 
-    def _prepare_packing(self, pixels: UsmArray, array: object) -> None:
-        """Lets ``repeat`` add channels to arrays of another library like this one, whose pixels these are."""
-        desc, target = self._descriptor, self._packed
-        layout = None if type(array) is UsmArray else self._queue._stream.layout_of_foreign(array)
-        if layout is None or target is None or desc.type is ImageType.mipmap or pixels.dtype != desc.dtype:
+    def _prepare_packing(self, pixels: AnyArray) -> None:
+        """Lets ``repeat`` add channels to arrays on the device like these."""
+        desc, target, element = self._descriptor, self._packed, dlpack_type(self._descriptor.dtype)
+        if element is None or target is None or desc.type is ImageType.mipmap or pixels.dtype != desc.dtype:
             return
-        if self._adds_channels(pixels.shape) and target.address % _MOST_ALIGNMENT == 0:
-            self._packing = layout, packed_launch(self._queue, pixels.shape[-1], target)
+        if self._packing is None and self._adds_channels(pixels.shape) and target.address % _MOST_ALIGNMENT == 0:
+            self._packing = (pixels.shape, *element), packed_launch(self._queue, pixels.shape[-1], target)
 
     def fill(
         self, pixels: AnyArray, level: Level, *, again: bool, source: tuple[object, tuple[int, ...]] | None = None
@@ -186,16 +224,18 @@ class Uploads:
         if again and not self._in_order:
             before = (queue.ext_oneapi_submit_barrier(),)
         array, shape = source or (None, pixels.shape)
-        is_whole = source is not None and desc.type is not ImageType.mipmap and _is_stored(pixels, desc)
+        is_whole = source is not None and _is_stored(pixels, desc)
         if is_whole and again and self._in_order and (self._row is None or self._row[-1] is None):
             self._prepare(pixels, shape)
         if isinstance(pixels, UsmArray):
-            if is_whole and again and is_copied_again(array):
+            if is_whole and again and type(array) is UsmArray and desc.type is ImageType.mipmap:
+                event = self._store(array, before)
+            elif is_whole and again and is_copied_again(array):
                 event = self._with_levels(queue.ext_oneapi_copy(array, self._memory, depends_on=before))
             else:
                 event = self._store(*self._padded_on_device(pixels, before, keep=again), once=not again)
-                if again and array is not None and self._in_order and self._packing is None:
-                    self._prepare_packing(pixels, array)
+                if again and self._in_order:
+                    self._prepare_packing(pixels)
             self.ready = () if self._in_order else (event,)
             return event
         if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:
@@ -209,14 +249,21 @@ class Uploads:
                     access.require_memory()
                     own[...] = pixels
             self._with_levels(queue.ext_oneapi_copy(own.reshape(shape) if is_whole else own, self._memory))
+            self._channels = pixels.shape if again and self._adds_channels(pixels.shape) else ()
             return None
         discrete = not queue.device.has(Aspect.usm_system_allocations)
         if discrete and again and pixels.nbytes >= _LARGE:
-            self._take_turns(pixels, before)
+            turns = self._take_turns(pixels, before)
+            if self._in_order and desc.type is not ImageType.mipmap:
+                self._prepare_packing(pixels)
+                is_known = is_whole or (self._packing is not None and self._adds_channels(pixels.shape))
+                turns.shape = shape if is_known else ()
         elif discrete and pixels.nbytes >= _LARGE and self._adds_channels(pixels.shape):
             self._through_device(pixels, before)
         else:
             self._store(pixels.reshape(shape) if is_whole else _padded(pixels, desc), before).wait()
+            if again and self._in_order and desc.type is not ImageType.mipmap and self._adds_channels(pixels.shape):
+                self._channels = pixels.shape
         return None
 
     def _adds_channels(self, shape: tuple[int, ...]) -> bool:
@@ -227,7 +274,7 @@ class Uploads:
         """Copies pixels of the stored shape, contiguous, into the image."""
         means = self._queue._backend.area_means
         if means is not None and self._descriptor.type is ImageType.mipmap:
-            return fill_levels(self._memory, means, pixels, self._queue, after)
+            return fill_levels(self._memory, means, pixels, self._queue, after, again=not once)
         if once and isinstance(pixels, UsmArray):  # a prepared copy would not come again
             copy, keep = image_copy(self._queue, pixels, self._memory)
             return self._with_levels(self._queue._stream.submit(copy, after, keep))
@@ -266,21 +313,32 @@ class Uploads:
         self._store(target, self._pack(source, target, (uploaded,)), once=True).wait()
         give_back(queue, block)
 
-    def _take_turns(self, pixels: Array, after: After) -> None:
+    def _take_turns(self, pixels: Array, after: After) -> _Turns:
         """Waits until the pixels have been read, but not for the image's queue."""
         if self._turns is None:
             self._turns = _Turns(self._queue)
         pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
         source = self._turns.upload(pixels)
         event = self._store(*self._padded_on_device(source, after, keep=True))
-        self._turns.read_by(event)
+        self._turns.readers = (event,)
         self.ready = () if self._in_order else (event,)
+        return self._turns
 
 
 class _Turns:
-    """Two buffers on the device, which are filled in turns by a queue of their own."""
+    """Two buffers on the device, which are filled in turns by a queue of their own.
+
+    Attributes
+    ----------
+    shape : tuple[int, ...]
+        Of the arrays that ``Uploads.repeat`` takes; empty for none.
+    readers : After
+        What reads the buffer that was filled last.
+    """
 
     def __init__(self, queue: Queue) -> None:
+        self.shape: tuple[int, ...] = ()
+        self.readers: After = ()
         self._queue = Queue(queue.device, queue.context, in_order=True)
         self._buffers: list[UsmArray] = []
         self._read: list[After] = [(), ()]  # by what the buffers are read last
@@ -288,16 +346,16 @@ class _Turns:
 
     def upload(self, pixels: Array) -> UsmArray:
         """The pixels on the device; returns when they have been read."""
+        self._read[self._turn] = self.readers
         self._turn ^= 1
         if len(self._buffers) <= self._turn:
             self._buffers.append(usm_empty(pixels.shape, pixels.dtype, self._queue))
         buffer = self._buffers[self._turn]
-        self._queue.memcpy(buffer, pixels, depends_on=self._read[self._turn]).wait()
+        for event in self._read[self._turn]:  # the copy is waited for anyway, and C code submits it without events
+            event.wait()
+        copy = self._queue._stream.copy_bytes(pixels, buffer, None, ()) or self._queue.memcpy(buffer, pixels)
+        copy.wait()
         return buffer
-
-    def read_by(self, event: Event) -> None:
-        """The next upload into the buffer that was filled last comes after this event."""
-        self._read[self._turn] = (event,)
 
 
 @lru_cache(256)

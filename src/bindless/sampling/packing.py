@@ -6,7 +6,6 @@ The kernel is ``csrc/kernels/source/pack.cl``. Nothing here waits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,14 +13,17 @@ from ..kernels import choose
 from ..model.arrays import DType
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
+from ..model.ranges import NdRange
 from ..submission.event import Event
 from ..sycl.kernel.builtin import builtin_kernel, launch, launch_range
+from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 
-__all__ = ["contiguous", "pack", "packed_launch", "packs"]
+__all__ = ["PackedLaunch", "contiguous", "pack", "packed_launch", "packs"]
 
 After = tuple[Event, ...]
+PackedLaunch = tuple[NdRange, Kernel, tuple[object, ...]]
 
 _FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
 _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
@@ -111,7 +113,7 @@ def _arguments(
     return (_element(dtype), *strides, *sizes, *written, *scale, *bias)
 
 
-def packed_launch(queue: Queue, channels: int, target: UsmArray) -> Callable[[object], Event]:
+def packed_launch(queue: Queue, channels: int, target: UsmArray) -> PackedLaunch:
     """The launch that adds channels to an array of the target's type on the device, contiguous, of as many pixels.
 
     Parameters
@@ -123,18 +125,13 @@ def packed_launch(queue: Queue, channels: int, target: UsmArray) -> Callable[[ob
 
     Returns
     -------
-    Callable[[object], Event]
-        Takes the array, of this package or of another library.
+    PackedLaunch
+        Range, kernel, and the arguments after the array, which is of this package or of another library.
     """
     dtype, count = target.dtype, math.prod(target.shape[:-1])
     kernel = builtin_kernel(queue, choose.pack(dtype))
     arguments = _arguments(dtype, ((count, channels * dtype.itemsize),), dtype.itemsize, channels, target)
-    space = launch_range(count)
-
-    def run(array: object) -> Event:
-        return queue.parallel_for(space, kernel, array, *arguments)
-
-    return run
+    return launch_range(count), kernel, arguments
 
 
 def _merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int, int], ...]:

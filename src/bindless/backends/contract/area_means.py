@@ -8,6 +8,7 @@ from typing import Protocol
 from ...model.area_mean import AreaMean
 from .native_objects import NativeEvent, NativeQueue
 from .prepared_command import PreparedCommand
+from .prepared_copy import PreparedCopy
 
 __all__ = ["AreaMeansProtocol"]
 
@@ -36,3 +37,6 @@ class AreaMeansProtocol(Protocol):
         pixels : int
             Address, on the host or the device.
         """
+
+    def prepare_levels(self, queue: NativeQueue, mipmap: int, pixels: int) -> PreparedCopy:
+        """Prepare ``fill_levels`` for repetition with pixels at any address."""

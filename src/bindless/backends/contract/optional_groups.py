@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from ...model.errors import FeatureNotSupportedError
 from .area_means import AreaMeansProtocol
+from .byte_copies import ByteCopiesProtocol
 from .external import ExternalMemoryProtocol, ExternalSemaphoreProtocol
 from .host_call import HostCallProtocol
 from .host_memory import HostMemoryProtocol
@@ -89,6 +90,11 @@ class OptionalGroups(Protocol):
     @property
     def area_means(self) -> AreaMeansProtocol | None:
         """Means of areas. Built-in kernels and the host compute them elsewhere."""
+        return None
+
+    @property
+    def byte_copies(self) -> ByteCopiesProtocol | None:
+        """Copies of bytes that come again. Python submits each elsewhere."""
         return None
 
     @property

@@ -134,6 +134,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
     prepare_copy = staticmethod(_copy.prepare_copy)
+    prepare_bytes = staticmethod(_copy.prepare_bytes)
     image_call = staticmethod(image_functions.image_call)
     prepare_image_call = staticmethod(image_functions.prepare_image_call)
 
@@ -187,6 +188,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     # ------------------------------------------------------------------ optional groups: modules, or methods above
 
     host_calls = OwnMethods()
+    byte_copies = OwnMethods()
     unordered_batches = OwnMethods()
     linking = functions_of(link)
     external_memory = functions_of(_external_memory)

@@ -26,7 +26,7 @@ from .prepared_command import prepared_command
 from .queue import Queue
 from .surface_copy import kernel_of_copy, places_of
 
-__all__ = ["copy_image", "prepare_copy"]
+__all__ = ["copy_image", "prepare_bytes", "prepare_copy"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -175,10 +175,37 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
         return None if command is None else PreparedCopy(command, *places_of(plan, region))
     if plan.struct == "bindless_copy_t" and large:
         return None  # Pinned memory; the array of the next copy need not be pinned.
+    return _prepared(queue, plan, "cuMemcpy3DAsync", region)
+
+
+def prepare_bytes(queue: Queue, dst: int, src: int, nbytes: int, host: tuple[bool, bool]) -> PreparedCopy | None:
+    """Prepare a copy of bytes for repetition; see the contract."""
+    if not queue.prepares:
+        return None
+    plan = _plan_of_bytes(queue, dst, src, nbytes, host)
+    return None if plan is None else _prepared(queue, plan, "cuMemcpyAsync", f"{nbytes} bytes")
+
+
+def _plan_of_bytes(queue: Queue, dst: int, src: int, nbytes: int, host: tuple[bool, bool]) -> _Plan | None:
+    """How C code copies bytes; None where each copy has to look at its memory."""
+    if any(host) and nbytes >= pinned_staging.smallest(host[0], again=True) and pinned_staging.is_possible():
+        return None
+    return _Plan(
+        lambda stream: lib.cuMemcpyAsync(dst, src, nbytes, stream),
+        "bindless_bytes_again",
+        "bindless_bytes_t",
+        (dst, src, nbytes),
+        (("source",), ("destination",)),
+        (0, 0),
+    )
+
+
+def _prepared(queue: Queue, plan: _Plan, call: str, details: object) -> PreparedCopy | None:
+    """The prepared command of a plan; None if the queue prepares no commands."""
 
     def refused(result: int) -> NoReturn:
         refuse_in_fork()
-        fail(result, "cuMemcpy3DAsync", region)
+        fail(result, call, details)
 
     command = prepared_command(queue, plan.function, plan.struct, plan.members, refused)
     if command is None:

@@ -23,6 +23,7 @@ __all__ = [
     "SMALLEST",
     "VARIABLE",
     "is_ordinary",
+    "is_possible",
     "smallest",
     "staged",
     "staged_bytes",
@@ -174,9 +175,14 @@ def staged(staging: CData, fields: tuple[CData, ...]) -> Callable[[CData], int]:
     return command
 
 
-def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CData], int] | None:
-    """The command of a linear copy between pageable host memory and device memory; None for other memory, and for
-    small copies unless they are repeated.
+def is_possible() -> bool:
+    """Whether devices of this process may have buffers."""
+    return _threads() >= _FEWEST_THREADS and staging_bytes() > 0
+
+
+def _linear_job(queue: Queue, dst: int, src: int, nbytes: int) -> tuple[tuple[CData, tuple[CData, ...]], int] | None:
+    """The buffers and fields of a linear copy between pageable host memory and device memory, and the bytes that they
+    copy; None for other memory, and for small copies unless they are repeated.
     """
     if nbytes < max(min(*SMALLEST.values(), *AGAIN.values()), _LINES[-1]):
         return None
@@ -192,9 +198,16 @@ def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CDa
     lines = nbytes // line
     place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, line, lines)
     job = staged_job(queue, to_device, (host, line, line * lines), place, (line, lines, 1), again)
-    if job is None:
+    return None if job is None else (job, lines * line)
+
+
+def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CData], int] | None:
+    """The command of a linear copy, where ``_linear_job`` knows one."""
+    linear = _linear_job(queue, dst, src, nbytes)
+    if linear is None:
         return None
-    done, command = lines * line, staged(*job)
+    job, done = linear
+    command = staged(*job)
     if done == nbytes:
         return command
 

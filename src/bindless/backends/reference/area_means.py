@@ -10,17 +10,19 @@ from ...drivers.common.cffi_types import CData
 from ...model.area_mean import AreaMean
 from ...model.channels import CHANNELS, ELEMENTS
 from ..contract.prepared_command import PreparedCommand
+from ..contract.prepared_copy import PreparedCopy
 from .objects import Event, Queue, address_of
 from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
     from .driver_access import DriverAccess
 
-__all__ = ["area_mean", "fill_levels", "prepare_area_mean"]
+__all__ = ["area_mean", "fill_levels", "prepare_area_mean", "prepare_levels"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _AREA_MEAN = address_of(ffi.addressof(lib, "bindless_area_mean_again"))
+_LEVELS = address_of(ffi.addressof(lib, "bindless_levels_again"))
 
 
 def _area_mean(backend: DriverAccess, queue: Queue, mean: AreaMean) -> CData:
@@ -63,3 +65,11 @@ def fill_levels(backend: DriverAccess, queue: Queue, mipmap: int, pixels: int, w
     )
     backend._check(result, "blrEnqueueFillLevels")
     return Event(event[0], queue.profiling)
+
+
+def prepare_levels(backend: DriverAccess, queue: Queue, mipmap: int, pixels: int) -> PreparedCopy:
+    """Prepare all levels of a mipmap for repetition."""
+    image = backend._image(mipmap)
+    levels = ffi.new("bindless_levels_t *", (queue.handle, image, backend._pointer(pixels), queue.ends))
+    command = prepared_command(queue, _LEVELS, "blrEnqueueFillLevels", levels, None)
+    return PreparedCopy(command, ((address_of(ffi.addressof(levels, "pixels")),), ()))

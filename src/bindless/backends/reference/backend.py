@@ -371,11 +371,13 @@ class ReferenceBackend(DriverAccess, AbsentStreams, OptionalGroups):
     area_mean = _area_means.area_mean
     prepare_area_mean = _area_means.prepare_area_mean
     fill_levels = _area_means.fill_levels
+    prepare_levels = _area_means.prepare_levels
     resample = _resampling.resample
     prepare_resampling = _resampling.prepare_resampling
     spline_filter = _spline_filters.spline_filter
     copy_image = _copy.copy_image
     prepare_copy = _copy.prepare_copy
+    prepare_bytes = _copy.prepare_bytes
 
     image_call = _functions.image_call
     prepare_image_call = _functions.prepare_image_call
@@ -481,7 +483,7 @@ class ReferenceBackend(DriverAccess, AbsentStreams, OptionalGroups):
     # ------------------------------------------------------------------ optional groups, all of methods above
 
     host_memory = OwnMethods()
-    area_means = OwnMethods()
+    area_means = byte_copies = OwnMethods()
     resampling = OwnMethods()
     spline_filters = OwnMethods()
     sampler_settings = OwnMethods()

@@ -14,11 +14,12 @@ from .prepared_command import prepared_command
 if TYPE_CHECKING:
     from .driver_access import DriverAccess
 
-__all__ = ["copy_image", "prepare_copy"]
+__all__ = ["copy_image", "prepare_bytes", "prepare_copy"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_copy_again"))
+_BYTES = address_of(ffi.addressof(lib, "bindless_bytes_again"))
 
 # Offsets of a side's image or address in the description; memory on the device is fixed.
 _PLACES: dict[str, dict[type, int]] = {
@@ -57,3 +58,13 @@ def prepare_copy(backend: DriverAccess, queue: Queue, region: CopyRegion) -> Pre
     base = command.descriptions[0]
     from_, to = _PLACES["source"].get(type(source)), _PLACES["destination"].get(type(destination))
     return PreparedCopy(command, (() if from_ is None else (base + from_,), () if to is None else (base + to,)))
+
+
+def prepare_bytes(
+    backend: DriverAccess, queue: Queue, dst: int, src: int, nbytes: int, host: tuple[bool, bool]
+) -> PreparedCopy:
+    """Prepare a copy of bytes for repetition; all memory is in one place."""
+    fields = queue.handle, backend._pointer(dst), backend._pointer(src), nbytes, queue.ends
+    state = ffi.new("bindless_bytes_t *", fields)
+    places = [(address_of(ffi.addressof(state, side)),) for side in ("source", "destination")]
+    return PreparedCopy(prepared_command(queue, _BYTES, "blrEnqueueCopy", state, None), (places[0], places[1]))

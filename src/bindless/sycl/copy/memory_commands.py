@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,12 +26,26 @@ from .accessor_pieces import Pieces, chained, copied, cut, pieces_of
 if TYPE_CHECKING:
     from ..device.queue_base import QueueBase
 
-__all__ = ["Command", "plan_copy", "plan_fill", "plan_memcpy", "plan_memset"]
+__all__ = ["ByteCopy", "Command", "plan_copy", "plan_fill", "plan_memcpy", "plan_memset"]
 
 # What submits a command, and what must live until it is complete.
 Command = tuple[Operation, tuple[object, ...]]
 
 _PATTERN_SIZES = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class ByteCopy:
+    """The operation of a copy of contiguous bytes."""
+
+    backend: BackendProtocol
+    native: NativeQueue
+    to: int
+    from_: int
+    nbytes: int
+
+    def __call__(self, waits: Sequence[NativeEvent]) -> NativeEvent:
+        return self.backend.copy(self.native, self.to, self.from_, self.nbytes, waits)
 
 
 class _Span(NamedTuple):
@@ -102,9 +116,8 @@ def plan_memcpy(queue: QueueBase, dst: object, src: object, nbytes: int | None) 
     _require_room(source, size, "src")
     if not size:
         return None
-    backend, native = queue._backend, queue._native
-    to, origin = target.address, source.address
-    return (lambda waits: backend.copy(native, to, origin, size, waits)), (target.keep, source.keep)
+    copy = ByteCopy(queue._backend, queue._native, target.address, source.address, size)
+    return copy, (target.keep, source.keep)
 
 
 def _plan_accessors(queue: QueueBase, dst: object, src: object, nbytes: int | None) -> Command | None:
@@ -131,15 +144,9 @@ def _plan_accessors(queue: QueueBase, dst: object, src: object, nbytes: int | No
         return None
     backend, native = queue._backend, queue._native
     if len(target) == len(source) == 1:
-        return partial(_copy, backend, native, target[0][0], source[0][0], size), (to_keep, from_keep)
-    commands = [partial(_copy, backend, native, *step) for step in copied(target, source, size)]
+        return ByteCopy(backend, native, target[0][0], source[0][0], size), (to_keep, from_keep)
+    commands = [ByteCopy(backend, native, *step) for step in copied(target, source, size)]
     return chained(queue, commands), (to_keep, from_keep)
-
-
-def _copy(
-    backend: BackendProtocol, native: NativeQueue, to: int, from_: int, nbytes: int, waits: Sequence[NativeEvent]
-) -> NativeEvent:
-    return backend.copy(native, to, from_, nbytes, waits)
 
 
 def plan_copy(queue: QueueBase, src: object, dst: object, count: int | None) -> Command | None:

@@ -22,9 +22,18 @@ from ..usm.pointer import UsmPointer
 
 if TYPE_CHECKING:
     from ...backends.contract.prepared_command import PreparedCommand
+    from ...backends.contract.prepared_copy import PreparedCopy
     from ..device.queue_base import QueueBase
 
-__all__ = ["command_of", "copy_command", "is_copied_again", "submit_prepared"]
+__all__ = [
+    "add_copy",
+    "comes_again",
+    "command_of",
+    "copy_command",
+    "is_copied_again",
+    "submit_levels",
+    "submit_prepared",
+]
 
 _PLAIN = frozenset("biuf")  # kinds of elements whose type numpy's protocols tell in full
 _MOST_AXES = 4
@@ -76,29 +85,58 @@ def submit_prepared(
         return None
     image: type | None = None
     for value, memory in ((src, region.src), (dst, region.dst)):
-        if isinstance(value, np.ndarray):
-            if type(value) is not np.ndarray or value.dtype.kind not in _PLAIN or value.ndim > _MOST_AXES:
-                return None
-        elif isinstance(value, ImageOwner):
+        if isinstance(value, ImageOwner):
             image = type(value)
-        elif not (has_exchange_functions(value) if isinstance(memory, HostMemory) else is_copied_again(value)):
+        elif not comes_again(value, isinstance(memory, HostMemory)):
             return None
     for value in keywords.values():
         if not isinstance(value, _COMPARED):
             return None
-    if copies is None:
-        if image is None:
-            return None
-        copies = stream.copies = Copies(image, UsmArray, np.ndarray)
+    if copies is None and image is None:
+        return None
     with stream.lock:
         prepared = stream.backend.prepare_copy(native, region)
-    if prepared is None:
+    return None if prepared is None else add_copy(queue, src, dst, prepared, image, keywords, depends_on)
+
+
+def submit_levels(
+    queue: QueueBase, array: Any, image: ImageOwner, prepared: PreparedCopy, depends_on: Iterable[Event] | Event
+) -> Event | None:
+    """Add a command that fills all levels of a mipmap from an array, and submit it; None where Python has to."""
+    if not comes_again(array, isinstance(array, np.ndarray)):
         return None
-    launch = command_of(prepared.command)
-    # A row is for one array of USM, whose address is not read.
-    from_, to = (() if type(value) is UsmArray else place for value, place in zip((src, dst), prepared.places))
+    return add_copy(queue, array, image, prepared, type(image), {}, depends_on, levels=True)
+
+
+def comes_again(value: Any, on_host: bool) -> bool:
+    """Whether C code reads an operand."""
+    if isinstance(value, np.ndarray):
+        return type(value) is np.ndarray and value.dtype.kind in _PLAIN and value.ndim <= _MOST_AXES
+    return has_exchange_functions(value) if on_host else is_copied_again(value)
+
+
+def add_copy(
+    queue: QueueBase,
+    src: Any,
+    dst: Any,
+    prepared: PreparedCopy,
+    image: type | None,
+    keywords: Mapping[str, object],
+    depends_on: Iterable[Event] | Event,
+    *,
+    levels: bool = False,
+    size: int = 0,
+) -> Event | None:
+    """Add a copy to the queue's, and submit it; ``size``: the bytes of a copy of bytes."""
+    stream, copies = queue._stream, queue._stream.copies
+    if copies is None or (image is not None and copies.image is not image):  # those of bytes know no images
+        copies = stream.copies = Copies(image or ImageOwner, UsmArray, np.ndarray)
+    # A copy of pixels is for one array of USM, whose address is not read.
+    from_, to = (
+        () if type(value) is UsmArray and not size else place for value, place in zip((src, dst), prepared.places)
+    )
     sides, names, values = (from_, to, *prepared.offsets), tuple(keywords), tuple(keywords.values())
-    copy = Copy(copies, src, dst, *sides, names, values, launch)
-    copies.remember(copy)
+    copy = Copy(copies, src, dst, *sides, names, values, command_of(prepared.command), size)
+    copies.remember(copy, levels)
     event: Event | None = copies.submit(stream, copy, src, dst, depends_on)
     return event

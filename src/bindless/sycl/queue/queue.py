@@ -23,6 +23,7 @@ from ...submission.wait_list import waits_of
 from ..buffer.accessor import Accessor
 from ..copy import memory_commands
 from ..copy.submit_copy import submit_copy
+from ..copy.submit_memory import submit_memory
 from ..device.context import Context, default_context
 from ..device.device import Device, Selector
 from ..device.native_stream import adopt_stream, cuda_stream_of
@@ -320,11 +321,14 @@ class Queue(LaunchQueue, SingleOwner):
         InvalidError
             More bytes than a side has, memory of another context, a read-only or strided side.
         """
+        event: Event | None = self._stream.copy_bytes(src, dst, nbytes, depends_on)
+        if event is not None:
+            return event
         try:
             planned = memory_commands.plan_memcpy(self, dst, src, nbytes)
         except AccessorError:
             return self._group_of("memcpy", (dst, src, nbytes), depends_on)
-        return self._memory(planned, depends_on)
+        return self._memory(planned, depends_on, src, dst)
 
     def copy(self, src: object, dst: object, count: int | None = None, *, depends_on: Events | Event = ()) -> Event:
         """Copies ``count`` elements of the typed side (of bytes if neither is), or all; see ``memcpy``."""
@@ -332,7 +336,7 @@ class Queue(LaunchQueue, SingleOwner):
             planned = memory_commands.plan_copy(self, src, dst, count)
         except AccessorError:
             return self._group_of("copy", (src, dst, count), depends_on)
-        return self._memory(planned, depends_on)
+        return self._memory(planned, depends_on, src, dst)
 
     def memset(
         self,
@@ -442,10 +446,8 @@ class Queue(LaunchQueue, SingleOwner):
 
         return self.submit(group)
 
-    def _memory(self, planned: memory_commands.Command | None, depends_on: Events | Event) -> Event:
-        if planned is None:
-            return self._nothing(depends_on)
-        return self._stream.submit(planned[0], depends_on, planned[1])
+    def _memory(self, planned: memory_commands.Command | None, depends_on: Events | Event, *copied: object) -> Event:
+        return self._nothing(depends_on) if planned is None else submit_memory(self, planned, depends_on, copied)
 
     if TYPE_CHECKING:  # at run time it is the base's, which repeats what it knows without Python
 
