@@ -842,7 +842,6 @@ typedef struct blr_launch {
  * message that names the instruction and its word, for an invalid or unsupported module. */
 BLR_API blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
                                      const blr_specialization_t *specializations, blr_module_t *module);
-
 /* The same for a module that may import functions and variables. Kernels that depend on imports become available
  * after linking: until then blrKernelCreate returns BUILD_FAILED. */
 BLR_API blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
@@ -853,18 +852,19 @@ BLR_API blr_result_t blrModuleCompile(blr_context_t context, const void *code, u
  * undefined or defined twice. */
 BLR_API blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules,
                                    blr_module_t *linked);
-
 /* Destroys a module; kernels and submitted launches retain what they use. */
 BLR_API blr_result_t blrModuleDestroy(blr_module_t module);
 BLR_API blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count);
-
 /* Name of a kernel; the text lives as long as the module. */
 BLR_API blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name);
-
 BLR_API blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel);
 BLR_API blr_result_t blrKernelDestroy(blr_kernel_t kernel);
 BLR_API blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties);
 BLR_API blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
+/* The kernel as C text: *size is the room of text, then the bytes with the final zero, or 0 without a translation.
+ * Its compiled function blr_native_kernel may then run the launches; it stays loaded until the process ends. */
+BLR_API blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint64_t *size);
+BLR_API blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *function);
 
 /* Enqueues a kernel over all work-items, and retains the memory that its arguments point to and the images that they
  * name. KERNEL_FAULT, with a message about the work-item, for an access to memory that is neither of this driver and

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 78
+#define BINDLESS_FUNCTION_COUNT 80
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -82,6 +82,8 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrKernelDestroy", "blrKernelDestroy"},
   {"blrKernelGetProperties", "blrKernelGetProperties"},
   {"blrKernelGetArgument", "blrKernelGetArgument"},
+  {"blrKernelGetNativeText", "blrKernelGetNativeText"},
+  {"blrKernelSetNative", "blrKernelSetNative"},
   {"blrEnqueueKernel", "blrEnqueueKernel"},
   {"blrQueueBeginRecording", "blrQueueBeginRecording"},
   {"blrQueueEndRecording", "blrQueueEndRecording"},
@@ -604,38 +606,52 @@ static blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, bl
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, index, argument);
 }
+static blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint64_t *size)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, char *text, uint64_t *size);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(kernel, text, size);
+}
+static blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *function)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, void *function);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(kernel, function);
+}
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
 }
 static blr_result_t blrQueueBeginRecording(blr_queue_t queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[76];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue);
 }
 static blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t *batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[77];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch);
 }
 static blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[76];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[78];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch, num_waits, waits, event);
 }
 static blr_result_t blrBatchDestroy(blr_batch_t batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_batch_t batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[77];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[79];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(batch);
 }

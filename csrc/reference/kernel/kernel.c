@@ -182,3 +182,39 @@ blr_result_t blrKernelGetArgument(blr_kernel_t handle, uint32_t index, blr_kerne
     blr_kernel_release(kernel);
     return result;
 }
+
+/* ---------------------------------------------------------------- native code */
+
+blr_result_t blrKernelGetNativeText(blr_kernel_t handle, char *text, uint64_t *size)
+{
+    struct blr_kernel *kernel = blr_kernel_acquire(handle);
+    if (kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = BLR_RESULT_SUCCESS;
+    if (size == NULL) {
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "size is NULL: an output pointer is required");
+    } else {
+        char *whole = blr_native_text(kernel->program);
+        const uint64_t bytes = whole == NULL ? 0 : strlen(whole) + 1;
+        if (text != NULL && bytes > *size)
+            result = blr_fail(BLR_RESULT_INVALID_SIZE, "the text needs more room than it was given");
+        else if (text != NULL && bytes > 0)
+            memcpy(text, whole, bytes);
+        *size = bytes;
+        blr_delete(whole);
+    }
+    blr_kernel_release(kernel);
+    return result;
+}
+
+blr_result_t blrKernelSetNative(blr_kernel_t handle, void *function)
+{
+    struct blr_kernel *kernel = blr_kernel_acquire(handle);
+    if (kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_native_run_t run;
+    memcpy(&run, &function, sizeof run);
+    atomic_store(&kernel->native, run);
+    blr_kernel_release(kernel);
+    return BLR_RESULT_SUCCESS;
+}

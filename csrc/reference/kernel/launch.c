@@ -116,6 +116,7 @@ static blr_result_t run_launch(struct blr_command *command)
     bool grouped = launch->program->has_barriers || launch->program->uses_local;
     blr_mutex_init(&run.mutex);
     atomic_init(&launch->end, UINT64_MAX);
+    launch->native = atomic_load(&own->kernel->native);
     if (launch->timeout > 0)
         launch->deadline = blr_clock_now() + (uint64_t)(launch->timeout * 1e9);
     if (grouped) {

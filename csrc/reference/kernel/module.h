@@ -3,6 +3,7 @@
 #define BINDLESS_REFERENCE_KERNEL_MODULE_H
 
 #include "runtime/context.h"
+#include "spirv/native/native_code.h"
 #include "spirv/program.h"
 #include "platform/threads.h"
 
@@ -32,6 +33,7 @@ struct blr_kernel {
     blr_mutex_t mutex;
     struct blr_spirv_worker *idle; /* idle workers of completed launches; guarded by the mutex */
     uint64_t idle_bytes;
+    blr_native_run_t _Atomic native; /* the kernel as native code, or NULL */
 };
 
 struct blr_spirv_launch;

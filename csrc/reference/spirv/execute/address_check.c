@@ -67,27 +67,38 @@ static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, u
     return true;
 }
 
-bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write)
+bool blr_spirv_window(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write, uint64_t *begin, uint64_t *end)
 {
     struct blr_spirv_worker *worker = batch->worker;
-    const uint64_t local = (uint64_t)(uintptr_t)worker->local;
-    if (blr_spirv_within(address, size, local, local + worker->launch->local_bytes))
+    *begin = (uint64_t)(uintptr_t)worker->local;
+    *end = *begin + worker->launch->local_bytes;
+    if (blr_spirv_within(address, size, *begin, *end))
         return true;
     for (int pass = 0;; pass++) {
         for (uint32_t i = 0; i < worker->range_count; i++) {
             const struct blr_spirv_range *range = &worker->ranges[i];
-            if (blr_spirv_within(address, size, range->begin, range->end) && (range->writable || !write))
+            if (blr_spirv_within(address, size, range->begin, range->end) && (range->writable || !write)) {
+                *begin = range->begin;
+                *end = range->end;
                 return true;
+            }
         }
         if (pass > 0)
             return false;
         uint64_t own = worker->launch->program->private_bytes;
         for (uint32_t i = 0; own > 0 && i < worker->batch_count; i++) {
-            uint64_t first = (uint64_t)(uintptr_t)worker->batches[i].private_memory;
-            if (blr_spirv_within(address, size, first, first + own * BLR_LANES))
+            *begin = (uint64_t)(uintptr_t)worker->batches[i].private_memory;
+            *end = *begin + own * BLR_LANES;
+            if (blr_spirv_within(address, size, *begin, *end))
                 return true;
         }
         if (!find_variable(worker, address, size) && !find_allocation(worker, address, size, write))
             return false;
     }
+}
+
+bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write)
+{
+    uint64_t begin, end;
+    return blr_spirv_window(batch, address, size, write, &begin, &end);
 }

@@ -145,7 +145,8 @@ bool blr_spirv_run_batch(struct blr_spirv_batch *batch)
             batch->mask = batch->arrived[number];
             batch->arrived[number] = 0;
             batch->occupied[number / 64] &= ~((uint64_t)1 << number % 64);
-            run_ops(batch, block->first, block->end);
+            run_ops(batch, batch->resume != 0 ? batch->resume - 1 : block->first, block->end);
+            batch->resume = 0;
             if (worker->fault.happened)
                 return false;
             if (block->loops && --worker->patience == 0 && !blr_spirv_may_go_on(worker))

@@ -6,6 +6,9 @@
 #include "memory/allocation.h"
 #include "spirv/program.h"
 
+struct blr_native_frame;
+struct blr_spirv_native;
+
 /* A launch; shared by all its threads. */
 struct blr_spirv_launch {
     const struct blr_spirv_program *program;
@@ -20,6 +23,7 @@ struct blr_spirv_launch {
     uint64_t local_bytes;               /* local memory of a work-group, arguments included */
     uint64_t deadline;                  /* on the clock of events; 0 for none */
     double timeout;                     /* time limit in seconds */
+    unsigned (*native)(struct blr_native_frame *); /* the kernel as native code, or NULL */
     bool (*run_batch)(struct blr_spirv_batch *); /* blr_spirv_run_batch of the chosen instruction set */
     _Atomic uint64_t end;               /* parts that begin here or later may stop: an earlier one failed */
 };
@@ -62,6 +66,7 @@ struct blr_spirv_worker {
     struct blr_spirv_fault fault;
     blr_result_t result;
     uint32_t patience;                  /* block executions until the next read of the clock */
+    struct blr_spirv_native *native;    /* of a launch with native code, or NULL */
 };
 
 struct blr_spirv_batch {
@@ -75,6 +80,8 @@ struct blr_spirv_batch {
     uint32_t low, high;                 /* first and last active lane */
     uint64_t waiting;                   /* lanes at a barrier */
     uint32_t waiting_in;                /* the block that ends with the barrier */
+    uint32_t resume;                    /* 1 + the operation from which the next block runs; 0 for its first */
+    bool is_native;                     /* runs as native code */
     uint64_t first_item;                /* index of lane 0's work-item */
     const struct blr_spirv_op *end;     /* of the running operations; NULL after a fault */
     uint64_t *arrived;                  /* by block: lanes that wait to run it */
@@ -121,6 +128,9 @@ static inline void blr_spirv_arrive(struct blr_spirv_batch *batch, uint32_t bloc
 
 /* Whether an access is permitted; checks the worker's cached ranges, then the driver's allocations. */
 bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write);
+
+/* The same, with the bounds of the memory that contains it. */
+bool blr_spirv_window(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write, uint64_t *begin, uint64_t *end);
 
 /* Writes the file and line that OpLine gives for the instruction at a word; false without one. */
 bool blr_spirv_source_line(const struct blr_spirv_module *module, uint32_t word, char *text, size_t size);

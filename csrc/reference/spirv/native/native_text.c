@@ -1,0 +1,336 @@
+/* A program as one C function: its blocks in their order, each under the mask of the lanes that have arrived. */
+#include "spirv/native/native_code.h"
+#include "spirv/native/native_writer.h"
+
+#include "platform/heap.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_BYTES ((size_t)64 << 20)
+
+void blr_native_write(struct blr_native_writer *w, const char *format, ...)
+{
+    for (int attempt = 0; attempt < 2 && !w->no_memory; attempt++) {
+        va_list arguments;
+        va_start(arguments, format);
+        const size_t space = w->room - w->used;
+        const int length = vsnprintf(w->text + w->used, space, format, arguments);
+        va_end(arguments);
+        if (length >= 0 && (size_t)length < space) {
+            w->used += (size_t)length;
+            return;
+        }
+        const size_t room = 2 * w->room + (size_t)(length < 0 ? 0 : length);
+        char *larger = room > MOST_BYTES ? NULL : blr_new(room);
+        w->no_memory = larger == NULL || length < 0;
+        if (larger == NULL)
+            return;
+        memcpy(larger, w->text, w->used);
+        blr_delete(w->text);
+        w->text = larger;
+        w->room = room;
+    }
+}
+
+void blr_native_stop(struct blr_native_writer *w, uint32_t block, uint32_t op)
+{
+    blr_native_write(w, "goto T%u_%u; ", block, op);
+    if (w->stop_count > 0 && w->stops[2 * w->stop_count - 2] == block && w->stops[2 * w->stop_count - 1] == op)
+        return;
+    if (w->stop_count == w->stop_room) {
+        const uint32_t room = 2 * w->stop_room + 64;
+        uint32_t *larger = blr_new(2 * room * sizeof *larger);
+        if (larger == NULL) {
+            w->no_memory = true;
+            return;
+        }
+        if (w->stop_count > 0)
+            memcpy(larger, w->stops, 2 * w->stop_count * sizeof *larger);
+        blr_delete(w->stops);
+        w->stops = larger;
+        w->stop_room = room;
+    }
+    w->stops[2 * w->stop_count] = block;
+    w->stops[2 * w->stop_count++ + 1] = op;
+}
+
+/* ---------------------------------------------------------------- registers */
+
+static void declare_values(struct blr_native_writer *w)
+{
+    for (uint32_t v = 0; v < w->values->count; v++) {
+        const struct blr_native_value *x = &w->values->values[v];
+        const uint32_t r = x->number;
+        if (!x->used || x->preset)
+            continue;
+        if (x->class == BLR_CLASS_LANES)
+            blr_native_write(w, "v%u r%u_%u = {0};\n", x->size, r, x->size);
+        else
+            blr_native_write(w, "u%u r%u_%u = 0, r%u_%us = 0; (void)r%u_%us;\n", x->size, r, x->size, r, x->size, r, x->size);
+    }
+}
+
+static void declare_presets(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < program->preset_count; i++, number++) {
+        const struct blr_spirv_preset *preset = &program->presets[i];
+        const uint32_t n = preset->size, r = blr_native_value_at(w->values, preset->place, n)->number;
+        if (!blr_native_value_at(w->values, preset->place, n)->used)
+            continue;
+        if (preset->kind == BLR_PRESET_BYTES)
+            blr_native_write(w, "const u%u r%u_%u = (u%u)%" PRIu64 "ull;\n", n, r, n, n, preset->bytes);
+        else
+            blr_native_write(w, "const u%u r%u_%u = (u%u)f->numbers[%u];\n", n, r, n, n, number);
+    }
+    for (uint32_t i = 0; i < program->builtin_count; i++)
+        for (uint32_t c = 0; c < program->builtins[i].components; c++, number += 2) {
+            const uint32_t n = program->builtins[i].size, place = program->builtins[i].place + c * n * BLR_LANES;
+            const struct blr_native_value *x = blr_native_value_at(w->values, place, n);
+            if (!x->used)
+                continue;
+            blr_native_write(w, "const u%u r%u_%u = (u%u)f->numbers[%u];\n", n, x->number, n, n, number);
+            if (x->class == BLR_CLASS_LINEAR)
+                blr_native_write(w, "const u%u r%u_%us = (u%u)f->numbers[%u];\n", n, x->number, n, n, number + 1);
+        }
+}
+
+/* Writes a value to the lanes of its register, for the executor. */
+static void spill(struct blr_native_writer *w, const struct blr_native_value *x)
+{
+    const uint32_t n = x->size, r = x->number;
+    if (x->class == BLR_CLASS_LANES)
+        blr_native_write(w, "__builtin_memcpy(f->registers + %u, &r%u_%u, %u); f->take(f, %u);\n", x->place, r, n, 64 * n, x->place);
+    else
+        blr_native_write(w, "f->spill(f, %u, %u, r%u_%u, r%u_%us);\n", x->place, n, r, n, r, n);
+}
+
+/* The next value after one that blocks share, or the first for NULL. */
+static const struct blr_native_value *next_common(const struct blr_native_writer *w, const struct blr_native_value *x)
+{
+    const struct blr_native_value *end = w->values->values + w->values->count;
+    for (x = x == NULL ? w->values->values : x + 1; x < end; x++)
+        if (x->used && x->crosses && !x->preset)
+            return x;
+    return NULL;
+}
+
+/* Keeps all common values in their registers while lanes wait at a barrier, scalars as such; or takes them back. */
+static void keep_common(struct blr_native_writer *w, bool back)
+{
+    for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;) {
+        const uint32_t n = x->size, r = x->number, bytes = x->class == BLR_CLASS_LANES ? n * BLR_LANES : n;
+        for (uint32_t part = 0; part < (x->class == BLR_CLASS_LANES ? 1u : 2u); part++) {
+            const char *const suffix = part == 0 ? "" : "s";
+            if (back)
+                blr_native_write(w, "__builtin_memcpy(&r%u_%u%s, f->registers + %u, %u);\n", r, n, suffix, x->place + part * n, bytes);
+            else
+                blr_native_write(w, "__builtin_memcpy(f->registers + %u, &r%u_%u%s, %u);\n", x->place + part * n, r, n, suffix, bytes);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- stops */
+
+/* Whether an operation reads a value, or a block's end does. */
+static bool reads(const struct blr_native_writer *w, uint32_t number, const struct blr_native_value *value)
+{
+    const struct blr_native_value *x;
+    for (uint32_t c = 0; c < blr_native_components(w->values, number); c++)
+        for (uint32_t k = 0; (x = blr_native_operand(w->values, number, k, c)) != NULL; k++)
+            if (x == value)
+                return true;
+    return false;
+}
+
+/* Whether a value within a block is read from an operation on. */
+static bool is_live(const struct blr_native_writer *w, const struct blr_spirv_block *block, uint32_t from,
+                    const struct blr_native_value *value)
+{
+    for (uint32_t n = from; n < block->end; n++) {
+        if (reads(w, n, value))
+            return true;
+    }
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        for (uint32_t n = w->program->edges[e].first_move; n < w->program->edges[e].end_move; n++)
+            if (reads(w, n, value))
+                return true;
+    return w->values->conditions[block - w->program->blocks] == value;
+}
+
+static void write_stop(struct blr_native_writer *w, uint32_t number, uint32_t op)
+{
+    const struct blr_spirv_block *block = &w->program->blocks[number];
+    blr_native_write(w, "T%u_%u: f->block = %u; f->op = %u;\n", number, op, number, op);
+    for (uint32_t n = block->first; n < op; n++)
+        for (uint32_t c = 0; c < blr_native_components(w->values, n); c++) {
+            const struct blr_native_value *x = blr_native_result(w->values, n, c);
+            if (x != NULL && !x->crosses && is_live(w, block, op, x))
+                spill(w, x);
+        }
+    blr_native_write(w, "goto left;\n");
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+static void follow(struct blr_native_writer *w, uint32_t number, const struct blr_spirv_edge *edge, bool diverges)
+{
+    blr_native_write(w, "if (y) { ");
+    if (edge->first_move != edge->end_move && diverges)
+        blr_native_write(w, "const v1 M = spread(y); ");
+    for (uint32_t n = edge->first_move; n < edge->end_move; n++)
+        blr_native_operation(w, number, n, diverges);
+    blr_native_write(w, "a%u |= y; }\n", edge->target);
+}
+
+static void write_end(struct blr_native_writer *w, uint32_t number)
+{
+    const struct blr_spirv_block *block = &w->program->blocks[number];
+    const struct blr_spirv_edge *edges = &w->program->edges[block->first_edge];
+    const uint32_t size = block->kind == BLR_END_SWITCH ? block->size : 1;
+    const struct blr_native_value *condition = w->values->conditions[number];
+    const uint32_t r = condition->number;
+    const bool uniform = condition->class == BLR_CLASS_UNIFORM;
+    const bool diverges = w->values->diverges[number] || !uniform;
+    switch (block->kind) {
+    case BLR_END_RETURN: blr_native_write(w, "alive &= ~m;\n"); return;
+    case BLR_END_BARRIER:
+        blr_native_write(w, "if (UNLIKELY(waiting != 0 && f->waiting_in != %u)) ", number);
+        blr_native_stop(w, number, block->end);
+        blr_native_write(w, "\nwaiting |= m; f->waiting_in = %u;\n", number);
+        return;
+    case BLR_END_BRANCH:
+        blr_native_write(w, "{ const u8 y = m; ");
+        follow(w, number, &edges[0], w->values->diverges[number]);
+        blr_native_write(w, "}\n");
+        break;
+    case BLR_END_CHOICE:
+        blr_native_write(w, uniform ? "{ const u8 yes = r%u_1 ? m : 0;\n" : "{ const u8 yes = gather(r%u_1) & m;\n", r);
+        blr_native_write(w, "{ const u8 y = yes; ");
+        follow(w, number, &edges[0], diverges);
+        blr_native_write(w, "} { const u8 y = m & ~yes; ");
+        follow(w, number, &edges[1], diverges);
+        blr_native_write(w, "} }\n");
+        break;
+    case BLR_END_SWITCH:
+        blr_native_write(w, "{ u8 rest = m;\n");
+        for (uint32_t e = 1; e < block->edge_count; e++) {
+            const uint64_t literal = block->literals[e - 1];
+            const bool fits = size == 8 || literal >> 8 * size == 0;
+            if (!fits)
+                continue;
+            if (uniform)
+                blr_native_write(w, "{ const u8 y = r%u_%u == (u%u)%" PRIu64 "ull ? rest : 0; rest &= ~y; ", r, size, size, literal);
+            else
+                blr_native_write(w, "{ const u8 y = rest & gather(FLAGS(%u, r%u_%u == SPLAT(%u, (u%u)%" PRIu64 "ull))); rest &= ~y; ",
+                                 size, r, size, size, size, literal);
+            follow(w, number, &edges[e], diverges);
+            blr_native_write(w, "}\n");
+        }
+        blr_native_write(w, "{ const u8 y = rest; ");
+        follow(w, number, &edges[0], diverges);
+        blr_native_write(w, "} }\n");
+        break;
+    }
+    for (uint32_t t = 0; t <= number; t++)
+        for (uint32_t e = 0; e < block->edge_count; e++)
+            if (edges[e].target == t) {
+                blr_native_write(w, "if (a%u) goto N%u;\n", t, t);
+                break;
+            }
+}
+
+static void write_block(struct blr_native_writer *w, uint32_t number)
+{
+    const struct blr_spirv_block *block = &w->program->blocks[number];
+    blr_native_write(w, "N%u: if (a%u) { m = a%u; a%u = 0; lo = __builtin_ctzll(m); hi = 63 - __builtin_clzll(m);\n", number, number,
+                     number, number);
+    if (w->values->diverges[number])
+        blr_native_write(w, "const v1 M = spread(m); (void)M;\n");
+    for (uint32_t n = block->first; n < block->end; n++)
+        blr_native_operation(w, number, n, w->values->diverges[number]);
+    if (block->loops)
+        blr_native_write(w, "if (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n", BLR_NATIVE_STOPPED);
+    write_end(w, number);
+    blr_native_write(w, "}\n");
+}
+
+static void write_entries(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    blr_native_write(w, "switch (f->block) {\ncase %u: a%u = f->mask; break;\n", program->first_block, program->first_block);
+    for (uint32_t t = 0; t < program->block_count; t++)
+        for (uint32_t b = 0; b < program->block_count; b++) {
+            const struct blr_spirv_block *block = &program->blocks[b];
+            if (block->kind != BLR_END_BARRIER || program->edges[block->first_edge].target != t || t == program->first_block)
+                continue;
+            blr_native_write(w, "case %u: a%u = f->mask;\n", t, t);
+            blr_native_write(w, "goto entered;\n");
+            break;
+        }
+    blr_native_write(w, "}\n");
+    if (program->has_barriers) {
+        blr_native_write(w, "if (0) { entered: ;\n");
+        keep_common(w, true);
+        blr_native_write(w, "}\n");
+    }
+}
+
+static void write_function(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    blr_native_write(w, "%sunsigned blr_native_kernel(struct blr_native_frame *f) {\n", blr_native_prelude);
+    blr_native_write(w, "u8 m = 0, alive = f->alive, waiting = 0; int lo = 0, hi = 0;\n");
+    for (uint32_t b = 0; b < program->block_count; b++)
+        blr_native_write(w, "u8 a%u = 0;\n", b);
+    declare_presets(w);
+    declare_values(w);
+    write_entries(w);
+    for (uint32_t b = 0; b < program->block_count; b++)
+        write_block(w, b);
+    blr_native_write(w, "f->alive = alive; f->waiting = waiting;\nif (waiting) {\n");
+    if (program->has_barriers)
+        keep_common(w, false);
+    blr_native_write(w, "}\nreturn %d;\n", BLR_NATIVE_DONE);
+    for (uint32_t i = 0; i < w->stop_count; i++)
+        write_stop(w, w->stops[2 * i], w->stops[2 * i + 1]);
+    if (w->stop_count > 0) {
+        blr_native_write(w, "left: f->mask = m; f->alive = alive; f->waiting = waiting;\n");
+        for (uint32_t b = 0; b < program->block_count; b++)
+            blr_native_write(w, "f->arrived[%u] = a%u;\n", b, b);
+        for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;)
+            spill(w, x);
+        blr_native_write(w, "return %d;\n", BLR_NATIVE_LEFT);
+    }
+    blr_native_write(w, "}\n");
+}
+
+uint32_t blr_native_numbers(const struct blr_spirv_program *program)
+{
+    uint32_t count = program->preset_count;
+    for (uint32_t i = 0; i < program->builtin_count; i++)
+        count += 2 * program->builtins[i].components;
+    return count;
+}
+
+char *blr_native_text(const struct blr_spirv_program *program)
+{
+    struct blr_native_values values;
+    struct blr_native_writer writer = {.program = program, .values = &values, .room = 1 << 16};
+    const bool ready = blr_native_values_new(&values, program);
+    if (ready && !values.failed) {
+        writer.text = blr_new(writer.room);
+        writer.no_memory = writer.text == NULL;
+        write_function(&writer);
+    }
+    blr_native_values_free(&values);
+    blr_delete(writer.stops);
+    if (!writer.no_memory)
+        return writer.text;
+    blr_delete(writer.text);
+    return NULL;
+}

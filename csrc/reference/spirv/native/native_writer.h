@@ -1,0 +1,25 @@
+/* Text that grows. */
+#ifndef BINDLESS_REFERENCE_SPIRV_NATIVE_NATIVE_WRITER_H
+#define BINDLESS_REFERENCE_SPIRV_NATIVE_NATIVE_WRITER_H
+
+#include "spirv/native/value_classes.h"
+
+struct blr_native_writer {
+    const struct blr_spirv_program *program;
+    struct blr_native_values *values;
+    char *text;
+    size_t used, room;
+    bool no_memory;
+    uint32_t *stops; /* pairs of block and operation: where the function may stop */
+    uint32_t stop_count, stop_room;
+};
+
+void blr_native_write(struct blr_native_writer *w, const char *format, ...) BLR_PRINTF(2, 3);
+
+/* The label of a stop before an operation of a block. */
+void blr_native_stop(struct blr_native_writer *w, uint32_t block, uint32_t op);
+
+/* The statements of one operation. mask: a name of the active lanes as a vector, where results blend. */
+void blr_native_operation(struct blr_native_writer *w, uint32_t block, uint32_t op, bool diverges);
+
+#endif

@@ -1,0 +1,160 @@
+"""Kernels as native code: the executor's numbers, bits and faults, for the same programs."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.backends.reference import module
+from bindless.compiler import native_code
+
+COUNT = 333
+INTEGERS = ("a", "b", "c", "d")
+FLOATS = ("x", "y", "z")
+
+
+class Program:
+    """Statements on integers and floats, with loops and branches that differ between work-items."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._loops = 0
+        self.text = "".join(self._statement(3) for _ in range(4))
+
+    def _pick(self, *choices: str) -> str:
+        return self._random.choice(choices)
+
+    def _integer(self, depth: int) -> str:
+        if depth == 0:
+            return self._pick(*INTEGERS, f"{self._random.randrange(99)}L", "(long)(int)i")
+        left, right = self._integer(depth - 1), self._integer(depth - 1)
+        form = self._random.randrange(8)
+        if form < 4:
+            return f"({left} {self._pick('+', '-', '*', '^', '|', '&')} {right})"
+        if form == 4:
+            return f"({left} {self._pick('/', '%')} ({right} | 1))"
+        if form == 5:
+            return f"({left} {self._pick('>>', '<<')} ({right} & 31))"
+        if form == 6:
+            return f"(long)({self._pick('int', 'uint', 'short', 'uchar')}){left}"
+        return f"({self._condition()} ? {left} : {right})"
+
+    def _float(self, depth: int) -> str:
+        if depth == 0:
+            return self._pick(*FLOATS, f"{self._random.randrange(9)}.5f", "(float)(int)i")
+        left, right = self._float(depth - 1), self._float(depth - 1)
+        form = self._random.randrange(7)
+        if form < 4:
+            return f"({left} {self._pick('+', '-', '*', '/')} {right})"
+        if form == 4:
+            return f"{self._pick('sqrt', 'fabs', 'sin', 'floor')}({left})"
+        if form == 5:
+            return f"(float)((double){left} * {right})"
+        return f"({self._condition()} ? {left} : {right})"
+
+    def _condition(self) -> str:
+        if self._random.random() < 0.4:
+            return f"({self._float(1)} {self._pick('<', '>=', '==', '!=')} {self._float(1)})"
+        return f"(({self._integer(1)} & 7) {self._pick('<', '>', '==', '!=')} {self._random.randrange(8)})"
+
+    def _statement(self, depth: int) -> str:
+        form = self._random.randrange(8)
+        if depth == 0 or form < 2:
+            return f"{self._pick(*INTEGERS)} = {self._integer(2)};\n"
+        if form < 4:
+            return f"{self._pick(*FLOATS)} = {self._float(2)};\n"
+        block = "{ " + "".join(self._statement(depth - 1) for _ in range(2)) + "}\n"
+        if form < 6:
+            return f"if {self._condition()} {block} else {self._pick(*INTEGERS)} += p[i];\n"
+        self._loops += 1
+        k = f"k{self._loops}"
+        limit = self._pick("9", "(i & 7)", "n & 15")
+        return f"for (int {k} = 0; {k} < {limit}; {k}++) {{ {block} if {self._condition()} break; }}\n"
+
+
+@pytest.fixture
+def functions(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """The native functions of all kernels from now on."""
+    addresses: list[int | None] = []
+
+    def note(text: bytes) -> int | None:
+        addresses.append(native_code.native_function(text))
+        return addresses[-1]
+
+    monkeypatch.setattr(module, "native_function", note)
+    return addresses
+
+
+def both_ways(monkeypatch: pytest.MonkeyPatch, call: Any) -> tuple[Any, Any]:
+    """The results of a call with the executor alone, and with native code."""
+    results = []
+    for mode in ("0", "1"):
+        monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", mode)
+        results.append(call(f"// {mode}\n"))  # the fixture runs equal sources as one kernel
+    return results[0], results[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs(run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], seed: int) -> None:
+    text = f"""kernel void test(global const long *p, global const float *q, int n, global long *out, global float *r)
+        {{ const size_t i = get_global_id(0); long a = p[i], b = i, c = n, d = 3; float x = q[i], y = i, z = 1;
+        {Program(seed).text}
+        out[i] = a + b * 3 + c * 5 + d * 7; r[i] = x + y + z; }}"""
+    generator = np.random.default_rng(seed)
+    p = generator.integers(-(2**40), 2**40, COUNT)
+    q = generator.standard_normal(COUNT).astype(np.float32)
+
+    def call(mark: str) -> Any:
+        outputs = np.zeros(COUNT, np.int64), np.zeros(COUNT, np.float32)
+        return run(
+            f'{mark}#pragma clang diagnostic ignored "-Weverything"\n{text}',
+            "test", COUNT, p, q, np.int32(seed), *outputs,
+        )  # fmt: skip
+
+    executor, native = both_ways(monkeypatch, call)
+    assert functions
+    assert all(functions)
+    np.testing.assert_array_equal(native[-2], executor[-2])
+    np.testing.assert_array_equal(np.isnan(native[-1]), np.isnan(executor[-1]))
+    number = ~np.isnan(executor[-1])
+    np.testing.assert_array_equal(native[-1][number].view(np.uint32), executor[-1][number].view(np.uint32))
+
+
+@pytest.mark.parametrize(("count", "bad"), [(333, 332), (333, 70), (64, 0), (640, 200)])
+def test_faults_name_the_same_work_item(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], count: int, bad: int
+) -> None:
+    """Stores before the fault read what they write, so that no operation may run twice."""
+    text = """kernel void test(global const long *at, global int *sum, global int *out)
+        { const size_t i = get_global_id(0); sum[i] += 1; if (sum[i] == 1) out[at[i]] = (int)i; }"""
+    at = np.arange(count)
+    at[bad:] = 1 << 40
+
+    def call(mark: str) -> str:
+        with pytest.raises(bl.KernelError) as error:
+            run(mark + text, "test", count, at, np.zeros(count, np.int32), np.zeros(count, np.int32))
+        return str(error.value).split(" at 0x")[0]
+
+    executor, native = both_ways(monkeypatch, call)
+    assert all(functions)
+    assert f"({bad})" in executor
+    assert native == executor
+
+
+def test_barriers_and_local_memory(run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None]) -> None:
+    text = """kernel void test(global const float *values, global float *sums)
+        { local float part[128]; const int i = (int)get_local_id(0); part[i] = values[get_global_id(0)];
+          for (int width = 64; width > 0; width /= 2) { barrier(CLK_LOCAL_MEM_FENCE);
+            if (i < width) part[i] += part[i + width]; }
+          if (i == 0) sums[get_group_id(0)] = part[0]; }"""
+    values = np.arange(1280, dtype=np.float32)
+    executor, native = both_ways(
+        monkeypatch, lambda mark: run(mark + text, "test", 1280, values, np.zeros(10, np.float32), local=128)[-1]
+    )
+    assert all(functions)
+    np.testing.assert_array_equal(native, values.reshape(10, 128).sum(1))
+    np.testing.assert_array_equal(native, executor)
