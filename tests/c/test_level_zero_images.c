@@ -81,7 +81,7 @@ static void gather(ze_command_list_handle_t list, ze_kernel_handle_t kernel, uin
     ZE_OK(ze.Kernel.pfnSetArgumentValue(kernel, 0, 8, &handle));
     ZE_OK(ze.Kernel.pfnSetArgumentValue(kernel, 1, 8, &at));
     ZE_OK(ze.Kernel.pfnSetArgumentValue(kernel, 2, 8, &out));
-    ZE_FAILS(INVALID_KERNEL_ARGUMENT_SIZE, ze.Kernel.pfnSetArgumentValue(kernel, 0, 4, &handle), "8 bytes");
+    ZE_FAILS(INVALID_KERNEL_ARGUMENT_SIZE, ze.Kernel.pfnSetArgumentValue(kernel, 0, 0, &handle), "8 bytes");
     ZE_OK(ze.CommandList.pfnAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
     ZE_OK(ze.CommandList.pfnHostSynchronize(list, UINT64_MAX));
 }
