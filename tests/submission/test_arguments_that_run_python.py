@@ -327,7 +327,7 @@ def test_operands_that_cannot_be_read_are_not_kept(own: bl.Queue) -> None:
     before = _references(record)
     for _ in range(5):
         with pytest.raises(AttributeError):
-            Copy(copies, Image(), Image(), (), (), 0, 0, (), (), launch)
+            Copy(copies, Image(), Image(), (), (), 0, 0, (), (), launch, 0)
     assert _references(record) == before
 
 
