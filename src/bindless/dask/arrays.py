@@ -60,7 +60,7 @@ def affine_transform(
 
     Parameters
     ----------
-    image : Any
+    image : array
         dask array, zarr array, data set of HDF5, memory map, or anything with shape, dtype and slicing. The map
         concerns its last axes, up to three; the ones before, such as time and channels, stay as they are.
     matrix : ArrayLike
@@ -78,7 +78,7 @@ def affine_transform(
         What lies outside, as of ``ndimage.map_coordinates``.
     cval : float, default 0.0
         The value outside with ``constant`` and ``grid-constant``; ``hardware`` has the latter with ``cval=0``.
-    displacement : Any, optional
+    displacement : array, optional
         ``(n, *mapped axes of the result)``, of float32 or float64, in elements: array of the same kinds as ``image``.
     precision : Precision | str, default Precision.exact
         ``exact``: weights and sums in single precision. ``hardware``: the device's texture unit, weights of 8 bits.
@@ -288,7 +288,7 @@ def resize(
 
     Parameters
     ----------
-    image : Any
+    image : array
         As of ``affine_transform``.
     shape : Sequence[int]
         Sizes of all axes, or of the last ones, up to three; axes before the last three stay as they are.
@@ -333,7 +333,7 @@ def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
 
     Parameters
     ----------
-    image : Any
+    image : array
         As of ``affine_transform``.
     levels : int, optional
         Number of arrays; default until one chunk holds the mapped axes.

@@ -33,11 +33,11 @@ class Blocks:
         Of the whole.
     starts : tuple[Starts, ...]
         Of the blocks, along each axis.
-    image : Any
+    image : array
         The input where blocks read it themselves; None where they depend on its chunks.
     image_starts : tuple[Starts, ...]
         Of the input's chunks that blocks depend on; empty where they read.
-    field : Any
+    field : array
         Displacements that blocks read themselves, or None.
     field_is_chunk : bool
         Whether the first dependency of a block is its part of the displacements.

@@ -27,7 +27,7 @@ def read_part(reader: Callable[[tuple[slice, ...]], Any], what: str, array: Any,
         Gives a part of the array.
     what : str
         Name of the array, such as "image".
-    array : Any
+    array : array
         The array, which may know its file.
 
     Raises

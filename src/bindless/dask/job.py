@@ -80,9 +80,9 @@ class Job:
 
     Parameters
     ----------
-    image : Any
+    image : array
         The input: a zarr array.
-    field : Any
+    field : array
         Displacements, or None.
     warp : Warp
         Of the first level.

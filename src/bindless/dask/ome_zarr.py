@@ -45,7 +45,7 @@ class InputImage:
 
     Attributes
     ----------
-    array : Any
+    array : array
         zarr array.
     axes : tuple[Axis, ...]
         One for each axis of the array.

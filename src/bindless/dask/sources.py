@@ -18,7 +18,7 @@ class FileArray:
 
     Parameters
     ----------
-    array : Any
+    array : array
         Open in this process; other processes open the file themselves.
     place : tuple[str, ...]
         Arguments that open it again.

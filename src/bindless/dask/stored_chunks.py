@@ -69,7 +69,7 @@ class StoredChunks:
 
     Parameters
     ----------
-    array : Any
+    array : array
         Of the library zarr. Its values do not change while it is read.
     """
 

@@ -87,7 +87,7 @@ def require_array(name: str, array: Any) -> None:
     ----------
     name : str
         For messages: store and array.
-    array : Any
+    array : array
         Of the library zarr.
 
     Raises

@@ -177,7 +177,7 @@ def draw(
         Sizes of the picture, in (x, y, z) order; (N,) for N elements in any arrangement.
     shape : tuple[int, ...]
         Shape of the result.
-    out : Any
+    out : array
         Array for the picture, as the caller gave it, or None.
     library : Library | None
         Library whose array the result becomes.

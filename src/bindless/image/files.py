@@ -40,7 +40,7 @@ def open_file(cls: type[Image], /, path: File, **options: Any) -> Image:
     ----------
     path : str | os.PathLike | IO[bytes]
         The file's name, or a file open for reading bytes.
-    options : Any
+    options : keywords
         Arguments of ``Image``. With ``layers=True`` every frame of the file is a layer, else the first is taken.
 
     Returns
@@ -128,7 +128,7 @@ def save_file(image: Image, path: File, *, level: int = 0, format: str | None = 
         Level of a mipmap.
     format : str, optional
         Pillow's name of the format, such as ``"png"``; needed for a file without a name.
-    options : Any
+    options : keywords
         Pillow's options for the format, such as ``quality=90``.
 
     Raises

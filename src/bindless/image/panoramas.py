@@ -40,7 +40,7 @@ def from_equirectangular(
         the panorama, so that nothing aliases.
     queue : Queue, optional
         Where both live.
-    options : Any
+    options : keywords
         Further arguments of ``Image``.
 
     Raises

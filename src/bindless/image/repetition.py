@@ -98,7 +98,7 @@ def remember(
         The result.
     frame : object
         The caller's ``shape``; None for methods without.
-    matrix : Any
+    matrix : array
         The caller's matrix, which the next call may replace; None for methods without.
     fixed : Any
         Otherwise the matrix of all calls.

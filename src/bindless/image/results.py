@@ -31,7 +31,7 @@ class Result:
     ----------
     queue : Queue
         Of the image.
-    out : Any
+    out : array
         As the caller gave it, or None.
     shape : tuple[int, ...]
         Of the result.

@@ -101,7 +101,7 @@ def affine_of(matrix: Any, offset: Any, dims: int, count: int) -> tuple[Floats, 
 
     Parameters
     ----------
-    matrix : Any
+    matrix : array
         (dims,), diagonal; (dims, count); homogeneous (dims, dims + 1) or (dims + 1, dims + 1), which hold the offset.
     offset : Any
         A number, or one for each axis of the input.

@@ -36,7 +36,7 @@ class Output:
         Name of the function, for errors.
     source : Input
         The input of the call.
-    output : Any
+    output : array
         As the caller gave it: an array, a dtype, or None for that of the input.
     shape : tuple[int, ...]
         Of the result, without channels.

@@ -37,7 +37,7 @@ def deep_png_pixels(file: IO[bytes], picture: Any) -> npt.NDArray[np.uint16]:
     ----------
     file : IO[bytes]
         The file, which can seek.
-    picture : Any
+    picture : array
         Of Pillow, open and not decoded.
 
     Raises

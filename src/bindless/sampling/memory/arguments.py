@@ -46,7 +46,7 @@ def require_image(levels: Sequence[Any], coords: Any, modes: int, *, cubemap: bo
     ----------
     levels : Sequence
         Arrays ([N,] *axes, C), the first level first.
-    coords : Any
+    coords : array
         Array (..., d), (N, ..., d) of a batch.
     modes : int
         Number of modes of ``addressing``.

@@ -27,7 +27,7 @@ def reductions(
 
     Parameters
     ----------
-    image : Any
+    image : array
         Array (..., *axes, C).
     axes : Sequence[int]
         Axes of texels.

@@ -26,7 +26,7 @@ def coefficients(
 
     Parameters
     ----------
-    image : Any
+    image : array
         Array (N, *axes, C).
     boundary : Sequence[str]
         Members of ``Boundary``, x first. With ``border`` the outside is 0.

@@ -61,7 +61,7 @@ def from_dlpack(x: Any, /, queue: QueueBase | None = None, *, copy: bool | None 
 
     Parameters
     ----------
-    x : Any
+    x : array
         Anything with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule, which is consumed.
     queue : Queue, optional
         Of a device that reaches the memory. What is submitted to it from now on comes after the exporter's work on
@@ -104,7 +104,7 @@ def as_usm_array(x: Any, /, queue: QueueBase | None = None, *, copy: bool | None
 
     Parameters
     ----------
-    x : Any
+    x : array
         The array; it is kept alive as long as the memory is in use here.
     queue : Queue, optional
         As in ``from_dlpack``. Of ``__cuda_array_interface__`` its later work comes after the interface's stream.
