@@ -11,10 +11,11 @@ import numpy as np
 from ..image.array_library import AnyArray, library_of, view
 from ..model.arrays import Array, DType
 from ..model.resampling import Window
+from ..ndimage.casting import cast
 from ..ndimage.images import ImageKey
 from ..ndimage.places import Places
 from ..ndimage.plan import CallPlan, Description, prepare
-from ..ndimage.source import elements_of
+from ..ndimage.source import element_of, elements_of
 from ..ndimage.target import converted, returned
 from ..sycl.usm import UsmArray
 from . import staging
@@ -41,7 +42,7 @@ class _Row(NamedTuple):
     image : ImageKey
         Key of the image.
     texel : np.dtype
-        Of the texels, which the image has.
+        Of the image, which texels of floats of another size are converted to.
     """
 
     plan: CallPlan
@@ -111,21 +112,27 @@ def compute(
         texels = read(reader, batch, indices, warp.element, warp.filter.fill)
     if workspace.is_staged and not warp.is_cubic and texels.nbytes >= staging.SMALLEST:
         texels = workspace.on_way(texels)
-    coords: AnyArray | None = None if shifts is None else _vectors(shifts)
+    coords = None if shifts is None else _vectors(shifts)
     origins, first = [0, 0, 0], [0, 0, 0]
     for axis, (span, along) in enumerate(zip(reversed(spans), reversed(block))):
         origins[axis], first[axis] = span[0], along.start
     x, y, z = origins
     i, j, k = first
     places = Places(shape[warp.batch :], warp.extended_map, coords, (i, j, k), Window((x, y, z), warp.whole_xyz))
-    if row is not None and type(texels) is np.ndarray and texels.dtype == row.texel:
-        values = (
-            _through_device(row, shape, texels, places, workspace)
-            if row.plan.in_usm
-            else row.plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image)
-        )
+    if row is not None and type(texels) is np.ndarray:
+        if texels.dtype != row.texel:
+            texels = cast(texels, row.texel)
+        there = workspace.array("values", shape, row.plan.computed) if row.plan.in_usm else None
+        vectors: AnyArray | None = None
+        if coords is not None:
+            vectors = coords[::-1] if there is None else workspace.vectors(coords)
+        values = row.plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image, vectors, there)
         if values is not None:
-            return values.reshape(shape)
+            if there is not None:
+                values = workspace.result(texels, shape, row.plan.computed)
+                workspace.queue.memcpy(values, there).wait()
+            assert isinstance(values, np.ndarray)
+            return (values if values.dtype == warp.element else cast(values, warp.element)).reshape(shape)
     return _sampled(warp, shape, texels, places, workspace, key)
 
 
@@ -145,27 +152,12 @@ def image_ranges(warp: Warp, spans: Sequence[Span]) -> list[list[tuple[int, int]
     return ranges
 
 
-def _through_device(
-    row: _Row, shape: tuple[int, ...], texels: Array, places: Places, workspace: Workspace
-) -> Array | None:
-    """The values of a block like an earlier one, by way of device memory; None where no image is free for it."""
-    plan, coords = row.plan, places.coords
-    there = workspace.array("values", shape, plan.computed)
-    if isinstance(coords, np.ndarray):
-        places = places._replace(coords=workspace.uploaded("displacements", coords))
-    if plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image, there) is None:
-        return None
-    copied = workspace.result(texels, shape, plan.computed)
-    workspace.queue.memcpy(copied, there).wait()
-    return copied
-
-
 def _sampled(
     warp: Warp, shape: tuple[int, ...], texels: Any, places: Places, workspace: Workspace, key: tuple[object, ...] = ()
 ) -> Any:
     """The values of a block, from its texels or their coefficients; ``key``: what the block is repeated for."""
     queue, batch, library = workspace.queue, warp.batch, library_of(texels)
-    values = workspace.values(shape, warp.element) if library is None else None
+    values = workspace.values(shape, element_of(warp.element)) if library is None else None
     coords = places.coords
     if values is not None and isinstance(coords, np.ndarray):
         coords = workspace.uploaded("displacements", coords)
@@ -186,20 +178,19 @@ def _sampled(
         prefilter=False,
     )
     plan = prepare(queue.device, described, warp.filter)
-    is_plain = plan.computed == warp.element
-    result: AnyArray | None = values if is_plain else None
-    if result is None:
-        result = plan.memory(queue)
+    computed = plan.computed
+    result: AnyArray = plan.memory(queue) if values is None or values.dtype != computed else values
     image = plan.run(queue, pixels, result, places, workspace.images)
-    if key and image is not None and is_plain and type(texels) is np.ndarray and texels.dtype == pixels.dtype:
-        workspace.add_row(key, _Row(plan, image, texels.dtype))
+    is_plain = computed == warp.element and texels.dtype == pixels.dtype
+    if key and image is not None and type(texels) is np.ndarray and (is_plain or warp.element.kind == "f"):
+        workspace.add_row(key, _Row(plan, image, plan.stored))
     result = result.reshape(shape)
     if library is not None:
         return returned(converted(result, warp.element), queue, library, on_device=on_device)
-    if isinstance(result, UsmArray) and result.dtype == warp.element:
-        copied = workspace.result(texels, shape, warp.element)
+    if isinstance(result, UsmArray):
+        copied = workspace.result(texels, shape, computed)
         queue.memcpy(copied, result).wait()
-        return copied
+        result = copied
     return converted(result, warp.element)
 
 

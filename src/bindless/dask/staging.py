@@ -9,6 +9,7 @@ import math
 import os
 import weakref
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from ..model.enums import UsmKind
 from ..model.errors import MemoryAllocationError
 from ..sycl.device.context import Context
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import usm_empty
+from ..sycl.usm.allocation import Lease
 
-__all__ = ["SMALLEST", "in_memory_of", "is_pinned", "is_staged", "staged_empty"]
+__all__ = ["SMALLEST", "in_memory_of", "is_pinned", "is_staged", "pool_of", "staged_empty"]
 
 
 # Bytes of all pinned arrays of a process: at most, and the part of the machine's memory.
@@ -38,14 +40,13 @@ def is_staged(queue: Queue) -> bool:
 
 def staged_empty(queue: Queue, shape: tuple[int, ...], dtype: DType) -> Array:
     """Like ``np.empty``, in pinned memory; small arrays, and those beyond the limit of all, in ordinary memory."""
-    nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes < SMALLEST or not is_staged(queue):
-        return empty_result(shape, dtype)
+    return pool_of(queue).empty(queue, shape, dtype) if is_staged(queue) else empty_result(shape, dtype)
+
+
+def pool_of(queue: Queue) -> _Pool:
+    """The pinned memory of a queue's context."""
     pool = _pools.get(queue.context)
-    if pool is None:
-        pool = _pools.setdefault(queue.context, _Pool())
-    memory = pool.take(queue, nbytes)
-    return empty_result(shape, dtype) if memory is None else np.asarray(_Staged(pool, memory, shape, dtype))
+    return _pools.setdefault(queue.context, _Pool()) if pool is None else pool
 
 
 def is_pinned(array: Array) -> bool:
@@ -56,10 +57,26 @@ def is_pinned(array: Array) -> bool:
     return array.flags.c_contiguous and isinstance(base, _Staged)
 
 
-def in_memory_of(array: Array, shape: tuple[int, ...], dtype: DType) -> Array:
-    """An array in the memory of another, contiguous one, which is at least as large."""
+def in_memory_of(array: Array, shape: tuple[int, ...], dtype: DType) -> Array | None:
+    """An array in the pinned memory of another; None where that is not pinned, too small, or more than twice as large.
+
+    Parameters
+    ----------
+    array : Array
+        As ``staged_empty`` gave it.
+    """
     nbytes = math.prod(shape) * dtype.itemsize
+    if type(array.base) is not _Staged or not nbytes <= array.nbytes <= 2 * nbytes:
+        return None
     return array.reshape(-1).view(np.uint8)[:nbytes].view(dtype).reshape(shape)
+
+
+class _Memory(NamedTuple):
+    """Pinned memory; with the lease it lasts as long as arrays use it, whatever ends before."""
+
+    nbytes: int
+    address: int
+    lease: Lease
 
 
 class _Pool:
@@ -67,24 +84,35 @@ class _Pool:
 
     Attributes
     ----------
-    free : dict[int, deque[UsmArray]]
+    free : dict[int, deque[_Memory]]
         Memory that no array uses, by its bytes. Arrays end in any thread at any moment: they append without a lock.
     """
 
     def __init__(self) -> None:
-        self.free: dict[int, deque[UsmArray]] = {}
+        self.free: dict[int, deque[_Memory]] = {}
         self._lock = Lock()
         self._bytes, self._most = 0, _most_bytes()
 
-    def take(self, queue: Queue, nbytes: int) -> UsmArray | None:
-        """Memory of at least this many bytes, or None where the limit is reached or there is none."""
+    def empty(self, queue: Queue, shape: tuple[int, ...], dtype: DType) -> Array:
+        """See ``staged_empty``."""
+        nbytes = math.prod(shape) * dtype.itemsize
+        if nbytes < SMALLEST:
+            return empty_result(shape, dtype)
         step = 1 << max(nbytes.bit_length() - 4, 0)  # sizes of an eighth apart are as good as equal
         size = -(-nbytes // step) * step
-        for other in sorted(other for other in tuple(self.free) if size <= other <= 2 * size):
+        memory: _Memory | None = None
+        for other in sorted([other for other in tuple(self.free) if size <= other <= 2 * size]):
             try:
-                return self.free[other].pop()
+                memory = self.free[other].pop()
+                break
             except IndexError:  # it has none
                 continue
+        else:
+            memory = self._new(queue, size)
+        return empty_result(shape, dtype) if memory is None else np.asarray(_Staged(self, memory, shape, dtype))
+
+    def _new(self, queue: Queue, size: int) -> _Memory | None:
+        """New memory; None where the limit is reached or there is none."""
         dropped = []
         with self._lock:
             self.free.setdefault(size, deque())
@@ -97,7 +125,8 @@ class _Pool:
             self._bytes += size
         del dropped
         try:
-            return usm_empty((size,), _BYTE, queue, kind=UsmKind.host)
+            memory = usm_empty((size,), _BYTE, queue, kind=UsmKind.host)
+            return _Memory(size, memory.address, memory._owner.lease())
         except MemoryAllocationError:
             with self._lock:
                 self._bytes -= size
@@ -118,16 +147,15 @@ class _Staged:
     At interpreter exit, memory that arrays still use is left to the end of the process.
     """
 
-    __slots__ = ("__array_interface__", "_lease", "_memory", "_row")
+    __slots__ = ("__array_interface__", "_memory", "_row")
 
-    def __init__(self, pool: _Pool, memory: UsmArray, shape: tuple[int, ...], dtype: DType) -> None:
+    def __init__(self, pool: _Pool, memory: _Memory, shape: tuple[int, ...], dtype: DType) -> None:
         self._memory, self._row = memory, pool.free[memory.nbytes]
-        self._lease = memory._owner.lease()
         address = (memory.address, False)
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": address}
 
     def __del__(self) -> None:
-        if hasattr(self, "_lease"):  # else its constructor was interrupted
+        if hasattr(self, "__array_interface__"):  # else its constructor was interrupted
             self._row.append(self._memory)
 
 

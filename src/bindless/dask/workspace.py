@@ -17,7 +17,7 @@ from ..ndimage.source import element_of
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from . import staging
-from .staging import in_memory_of, is_pinned, is_staged, staged_empty
+from .staging import in_memory_of, is_pinned, is_staged, pool_of, staged_empty
 
 __all__ = ["Workspace"]
 
@@ -57,8 +57,10 @@ class Workspace:
         self.most_bytes = _bound(queue, "global_mem_size") / _OF_DEVICE
         self.extents = {dims: tuple(_bound(queue, name) for name in names) for dims, names in _EXTENTS.items()}
         self.is_staged = is_staged(queue)
+        self._pinned = pool_of(queue)
         self.rows: dict[tuple[object, ...], Any] = {}
         self._arrays: dict[str, UsmArray] = {}
+        self._vectors: tuple[UsmArray, UsmArray] | None = None  # of displacements, and with the last axis first
         self._own: Array | None = None  # texels that were copied for the block that is computed
 
     @cached_property
@@ -70,12 +72,15 @@ class Workspace:
         """Device memory without values, the same as that of the last array of this name where it is large enough."""
         nbytes = math.prod(shape) * dtype.itemsize
         memory = self._arrays.get(name)
-        if memory is None or memory.nbytes < nbytes:
+        if memory is not None and memory.shape == shape and memory.dtype == dtype:
+            return memory
+        if memory is None or memory._owner.nbytes < nbytes:
             self._arrays.pop(name, None)
-            memory = None  # ends before the next one begins
+            memory = self._vectors = None  # ends before the next one begins
             step = 1 << max(nbytes.bit_length() - 4, 0)
-            memory = self._arrays[name] = usm_empty((-(-nbytes // step) * step,), _BYTE, self.queue)
-        return UsmArray(memory._owner, shape, dtype)
+            memory = usm_empty((-(-nbytes // step) * step,), _BYTE, self.queue)
+        array = self._arrays[name] = UsmArray(memory._owner, shape, dtype)
+        return array
 
     def empty_like(self, array: Any, shape: tuple[int, ...]) -> Any:
         """An array without values, of the library and the dtype of another; on the host as ``on_way`` wants it."""
@@ -84,6 +89,16 @@ class Workspace:
             self._own = empty(shape, array.dtype)
             return self._own
         return np.empty_like(array, shape=shape)
+
+    def vectors(self, coords: Array) -> UsmArray:
+        """Displacements (axes, N) in device memory, as pictures read them: the last axis first.
+
+        The same view serves all of a shape.
+        """
+        there = self.uploaded("displacements", coords)
+        if self._vectors is None or self._vectors[0] is not there:
+            self._vectors = there, there[::-1]
+        return self._vectors[1]
 
     def uploaded(self, name: str, array: Array) -> UsmArray:
         """A copy of an array in the device memory of a name."""
@@ -103,10 +118,10 @@ class Workspace:
         """
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
             return array
-        dtype = element_of(array.dtype)
+        dtype = array.dtype if array.dtype in _STORED else element_of(array.dtype)
         if dtype not in _STORED or (dtype == array.dtype and is_pinned(array)):
             return array
-        staging = staged_empty(self.queue, array.shape, dtype)
+        staging = self._pinned.empty(self.queue, array.shape, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             np.copyto(staging, array, "unsafe")
         self._own = staging
@@ -115,10 +130,8 @@ class Workspace:
     def result(self, texels: Any, shape: tuple[int, ...], dtype: DType) -> Array:
         """Memory of the host for values, that of the texels where nobody else sees it: the queue has read them."""
         own, self._own = self._own, None
-        nbytes = math.prod(shape) * dtype.itemsize
-        if own is None or own is not texels or not nbytes <= own.nbytes <= 2 * nbytes or not is_pinned(own):
-            return staged_empty(self.queue, shape, dtype)
-        return in_memory_of(own, shape, dtype)
+        result = None if own is None or own is not texels else in_memory_of(own, shape, dtype)
+        return staged_empty(self.queue, shape, dtype) if result is None else result
 
     def add_row(self, key: tuple[object, ...], row: object) -> None:
         """Add a block that comes again."""
@@ -131,6 +144,7 @@ class Workspace:
         self.rows.clear()
         self.images.close()
         self._arrays.clear()
+        self._vectors = None
 
 
 def _bound(queue: Queue, name: str) -> float:

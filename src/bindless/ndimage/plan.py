@@ -210,6 +210,7 @@ class CallPlan:
         places: Places,
         images: Images,
         key: ImageKey,
+        coords: AnyArray | None,
         values: AnyArray | None = None,
     ) -> AnyArray | None:
         """The values of a part of an array, as ``run`` computed those of one with an equal image.
@@ -220,6 +221,8 @@ class CallPlan:
             On the host, of the elements of the image; one layer, without channels.
         key : ImageKey
             What ``run`` returned.
+        coords : AnyArray | None
+            Those of the places with the last axis first, which may lie elsewhere.
         values : AnyArray | None
             As of ``run``; default a new array of the host.
 
@@ -231,7 +234,7 @@ class CallPlan:
         image = images.free.pop(key, None)  # nobody else uses it then
         if image is None:
             return None
-        picture, window, coords = image.pictures.get((self, 0)), places.window, places.coords
+        picture, window = image.pictures.get((self, 0)), places.window
         try:
             if picture is None or window is None:
                 return None
@@ -241,9 +244,10 @@ class CallPlan:
             queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
             picture.move(places.first, window)
             results = self._empty(self.shape, self.computed) if values is None else values
-            picture.submit(places.map, results, None if coords is None else coords[::-1])
+            picture.submit(places.map, results, coords)
         finally:
-            images.give_back(image)
+            if images.free.setdefault(key, image) is not image:  # another thread has given one back
+                image.store.close()
         return results
 
     def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> Plan:

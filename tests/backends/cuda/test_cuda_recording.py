@@ -29,6 +29,7 @@ RUNS = {
     "calls": tuple(f"backends/cuda/recorded_{name}.py" for name in ("cuda", "modules", "images")),
     "launches": tuple(f"backends/cuda/recorded_{name}.py" for name in ("launches", "splines", "guarded")),
     "blocks": ("backends/cuda/recorded_blocks.py",),
+    "repeated-blocks": ("dask/test_dask_python_calls.py",),
     "pictures": ("backends/cuda/recorded_resampling.py",),
     "large-copies": ("backends/cuda/recorded_copies.py", "backends/cuda/recorded_host_calls.py"),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
@@ -78,7 +79,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def needs(name: str) -> tuple[pytest.MarkDecorator, ...]:
-    return (NEEDS_COMPILER,) if "users" in name else (NEEDS_DASK,) if name == "blocks" else ()
+    return (NEEDS_COMPILER,) if "users" in name else (NEEDS_DASK,) if name.endswith("blocks") else ()
 
 
 @pytest.mark.parametrize("arguments", [pytest.param(RUNS[name], id=name, marks=needs(name)) for name in RUNS])
