@@ -24,9 +24,9 @@ IMAGE = np.random.default_rng(3).random(SHAPE).astype(np.float32)
 FIELD = np.random.default_rng(4).random((2, *SHAPE)).astype(np.float32)
 NUMBERS = ((4, 5), (5, 4), (5, 5), (4, 6), (6, 4))  # of blocks inside
 MOST, MOST_OF_FIELDS, MOST_OF_SPLINES = 15, 18, 20
-# Blocks that go through pinned memory, and what displacements, and floats that devices convert, take more.
+# Blocks that go through pinned memory, and what displacements, floats of 64 bits, and splines take more.
 SIDE = 600  # more than the smallest bytes of pinned memory in uint8
-MOST_OF_LARGE, MORE_OF_FIELDS, MORE_OF_FLOATS = 20, 10, 5
+MOST_OF_LARGE, MORE_OF_FIELDS, MORE_OF_FLOATS, MORE_OF_SPLINES = 20, 10, 5, 18
 
 Operation = Callable[[Any], Any]
 OPERATIONS: dict[str, Operation] = {
@@ -78,7 +78,7 @@ def test_calls_of_a_displaced_block(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "float64"])
-@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("order", [0, 1, 3])
 @pytest.mark.parametrize("is_displaced", [False, True])
 def test_calls_of_a_large_block(monkeypatch: pytest.MonkeyPatch, dtype: str, order: int, is_displaced: bool) -> None:
     image = (np.random.default_rng(5).random((3 * SIDE, 3 * SIDE)) * 255).astype(dtype)
@@ -91,6 +91,7 @@ def test_calls_of_a_large_block(monkeypatch: pytest.MonkeyPatch, dtype: str, ord
         monkeypatch,
     )
     most = MOST_OF_LARGE + is_displaced * MORE_OF_FIELDS + (dtype == "float64") * MORE_OF_FLOATS
+    most += (order == 3) * MORE_OF_SPLINES
     first = compute_block(*tasks[1, 1])
     for _ in range(3):
         np.testing.assert_array_equal(compute_block(*tasks[1, 1]), first)

@@ -106,6 +106,23 @@ def test_displacements_and_divided_blocks(
         np.testing.assert_array_equal(other, found[0])
 
 
+@pytest.mark.parametrize("precision", ["exact", "hardware"])
+@pytest.mark.parametrize("dtype", ["float32", "uint8", "float64"])
+@pytest.mark.parametrize("is_displaced", [False, True])
+def test_splines_of_blocks_that_come_again(separate: None, dtype: str, precision: str, is_displaced: bool) -> None:
+    """Blocks inside, of which images hold all samples that are filtered, have the bits of one block."""
+    chance = np.random.default_rng(7)
+    image = (chance.random((210, 230)) * 200).astype(dtype)
+    field = chance.standard_normal((2, 210, 230)).astype(np.float32) if is_displaced else None
+    options: dict[str, Any] = {"order": 3, "precision": precision, "displacement": field, "mode": "mirror"}
+    whole, *others = [
+        bd.affine_transform(image, [[0.99, 0.02], [-0.02, 1.01]], 0.4, output_chunks=chunks, **options).compute()
+        for chunks in (999, 20, (23, 31))
+    ]
+    for other in others:
+        np.testing.assert_array_equal(other, whole)
+
+
 def test_results_that_are_kept_are_not_overwritten(separate: None, volume: Array) -> None:
     image = da.from_array(volume, chunks=(13, 11, 35))
     kept = bd.affine_transform(image, np.eye(3), order=1, output_chunks=19).persist()

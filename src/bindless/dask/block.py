@@ -21,7 +21,7 @@ from ..sycl.usm import UsmArray
 from . import staging
 from .reading import Reader, covers, read
 from .spans import Span, texels_of
-from .spline_windows import coefficients_of, samples_around
+from .spline_windows import coefficients_around, coefficients_of, samples_around, spans_around
 from .staging import staged_empty
 from .warp import Block, Warp
 from .workspace import Workspace
@@ -89,6 +89,9 @@ def compute(
         spans = warp.spans(block, shifts)
     if spans is None:
         return _filled(warp, block, shifts, workspace)
+    around = spans_around(workspace, spans, sizes, warp.margin, warp.filter) if warp.is_cubic else None
+    if around is not None:
+        spans = around
     kind: list[object] = [warp.kind, shape, most_bytes, None if shifts is None else shifts.dtype]
     part: list[slice] | None = list(batch)
     for (origin, count), n in zip(spans, warp.whole):
@@ -101,7 +104,11 @@ def compute(
         most = min(_MOST_BYTES, workspace.most_bytes) if most_bytes is None else most_bytes
         if not _fits(warp, shape, spans, shifts, workspace, most):
             return _halves(warp, block, reader, shifts, workspace, most)
-    if warp.is_cubic:
+    texels: Any
+    samples: Array | None = None
+    if around is not None:
+        texels, samples = coefficients_around(workspace, reader, batch, around, warp.margin)
+    elif warp.is_cubic:
         texels = coefficients_of(
             workspace, reader, batch, spans, sizes, warp.margin, warp.filter, warp.element, warp.filter.fill
         )
@@ -119,7 +126,8 @@ def compute(
     x, y, z = origins
     i, j, k = first
     places = Places(shape[warp.batch :], warp.extended_map, coords, (i, j, k), Window((x, y, z), warp.whole_xyz))
-    if row is not None and type(texels) is np.ndarray:
+    is_packed = around is not None or type(texels) is np.ndarray
+    if row is not None and is_packed:
         if texels.dtype != row.texel:
             texels = cast(texels, row.texel)
         there = workspace.array("values", shape, row.plan.computed) if row.plan.in_usm else None
@@ -129,11 +137,11 @@ def compute(
         values = row.plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image, vectors, there)
         if values is not None:
             if there is not None:
-                values = workspace.result(texels, shape, row.plan.computed)
+                values = workspace.result(texels if samples is None else samples, shape, row.plan.computed)
                 workspace.queue.memcpy(values, there).wait()
             assert isinstance(values, np.ndarray)
             return (values if values.dtype == warp.element else cast(values, warp.element)).reshape(shape)
-    return _sampled(warp, shape, texels, places, workspace, key)
+    return _sampled(warp, shape, texels, places, workspace, key if is_packed else ())
 
 
 def image_ranges(warp: Warp, spans: Sequence[Span]) -> list[list[tuple[int, int]]]:
@@ -182,7 +190,7 @@ def _sampled(
     result: AnyArray = plan.memory(queue) if values is None or values.dtype != computed else values
     image = plan.run(queue, pixels, result, places, workspace.images)
     is_plain = computed == warp.element and texels.dtype == pixels.dtype
-    if key and image is not None and type(texels) is np.ndarray and (is_plain or warp.element.kind == "f"):
+    if key and image is not None and (is_plain or warp.element.kind == "f"):
         workspace.add_row(key, _Row(plan, image, plan.stored))
     result = result.reshape(shape)
     if library is not None:

@@ -3,7 +3,7 @@
 The recursion that fits B-splines (docs/numerics.md) has no end, so that its bits depend on where it begins. Here
 lines are divided into segments of 32 samples from the first one of the array on, and each is fitted from 64 samples,
 16 before it and 16 after it: a coefficient depends on these 64 samples alone. Samples further away would change it by
-less than 1e-9 of their range. On devices with their own memory the segments have 16 samples (``local_coefficients``).
+less than 1e-9 of their range. On devices with their own memory the segments have 16 samples (``local_launches``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..image.spline_filter import LOCAL_SAMPLES, HostFilter, described_filter, local_coefficients
+from ..image.spline_filter import LOCAL_SAMPLES, HostFilter, described_filter, local_launches, run_launches
 from ..model.arrays import DType
 from ..model.enums import Boundary, Precision
 from ..model.filter import Filter
@@ -26,7 +26,7 @@ from .reading import Indices, Reader, covers, read
 from .spans import Span, texels_of
 from .workspace import Workspace
 
-__all__ = ["coefficients_of", "samples_around"]
+__all__ = ["coefficients_around", "coefficients_of", "samples_around", "spans_around"]
 
 SEGMENT, AROUND = 32, 16
 _MOST_SAMPLES = 1 << 24  # of the windows that are filtered at a time
@@ -104,18 +104,71 @@ def _on_device(
     fill: float,
 ) -> UsmArray:
     """Coefficients at indices of the extended array, in memory that the next ones overwrite."""
-    step = LOCAL_SAMPLES
-    starts = [inside.start // step * step - step for inside in part]
-    stops = [-(-inside.stop // step) * step + 2 * step for inside in part]
-    indices = [
-        texels_of(Span(start - margin, stop - start), size, boundary) for start, stop, size in zip(starts, stops, sizes)
-    ]
-    samples = _host(read(reader, batch, indices, dtype, fill))
-    samples = workspace.on_way(samples) if workspace.is_staged and samples.nbytes >= staging.SMALLEST else samples
-    source = workspace.uploaded("samples", samples)
-    parts = local_coefficients(workspace.queue, source, workspace.array("lines", source.shape, source.dtype), len(part))
-    cut = tuple(slice(inside.start - start, inside.stop - start) for inside, start in zip(part, starts))
+    around = [_around(inside.start, inside.stop) for inside in part]
+    indices = [texels_of(Span(start - margin, count), size, boundary) for (start, count), size in zip(around, sizes)]
+    parts, _ = _filtered(workspace, read(reader, batch, indices, dtype, fill), len(part))
+    cut = tuple(slice(inside.start - start, inside.stop - start) for inside, (start, _) in zip(part, around))
     return parts[(slice(None),) * len(batch) + cut]
+
+
+def _around(start: int, stop: int) -> Span:
+    """The chunks of samples that coefficients depend on, by kernels."""
+    step = LOCAL_SAMPLES
+    first = start // step * step - step
+    return Span(first, -(-stop // step) * step + 2 * step - first)
+
+
+def spans_around(
+    workspace: Workspace, spans: Sequence[Span], sizes: Sequence[int], margin: int, filter_: Filter
+) -> list[Span] | None:
+    """The spans of the samples that kernels compute coefficients of; None of the host's, and where some lie outside.
+
+    Spans that end at the same chunks have the same samples, and images of one size.
+
+    Parameters
+    ----------
+    spans, sizes, margin, filter_
+        As of ``coefficients_of``.
+    """
+    if filter_.precision is Precision.reproducible or workspace.shares_memory:
+        return None
+    result = [_around(origin, origin + count) for origin, count in spans]
+    for (start, count), size in zip(result, sizes):
+        if start < margin or start + count - margin > size:
+            return None
+    return result
+
+
+def coefficients_around(
+    workspace: Workspace, reader: Reader, batch: Sequence[slice], around: Sequence[Span], margin: int
+) -> tuple[UsmArray, Floats]:
+    """Coefficients of ``spans_around``, those at the ends wrong, in memory that the next ones overwrite; their samples.
+
+    Parameters
+    ----------
+    reader, batch, margin
+        As of ``coefficients_of``.
+    """
+    inside = [slice(start - margin, start - margin + count) for start, count in around]
+    return _filtered(workspace, reader((*batch, *inside)), len(around))
+
+
+def _filtered(workspace: Workspace, texels: Any, dims: int) -> tuple[UsmArray, Floats]:
+    """Coefficients of whole chunks, and the samples on the host."""
+    queue, samples = workspace.queue, texels
+    if type(samples) is not np.ndarray or samples.dtype != np.float32:
+        samples = _host(texels)
+    if workspace.is_staged and samples.nbytes >= staging.SMALLEST:
+        samples = workspace.on_way(samples)
+    source = workspace.uploaded("samples", samples)
+    arrays = source, workspace.array("lines", source.shape, source.dtype)
+    key = "lines", source.shape, dims
+    launches = workspace.rows.get(key)
+    if launches is None:
+        launches = local_launches(queue, source.shape, dims)
+        workspace.add_row(key, launches)
+    run_launches(queue, launches, arrays)
+    return arrays[launches[-1].target], samples
 
 
 def _of_part(

@@ -60,7 +60,7 @@ class Workspace:
         self._pinned = pool_of(queue)
         self.rows: dict[tuple[object, ...], Any] = {}
         self._arrays: dict[str, UsmArray] = {}
-        self._vectors: tuple[UsmArray, UsmArray] | None = None  # of displacements, and with the last axis first
+        self._views: dict[tuple[str, tuple[int, ...], DType], UsmArray] = {}  # of arrays, by name; copies know them
         self._own: Array | None = None  # texels that were copied for the block that is computed
 
     @cached_property
@@ -70,16 +70,19 @@ class Workspace:
 
     def array(self, name: str, shape: tuple[int, ...], dtype: DType) -> UsmArray:
         """Device memory without values, the same as that of the last array of this name where it is large enough."""
-        nbytes = math.prod(shape) * dtype.itemsize
-        memory = self._arrays.get(name)
-        if memory is not None and memory.shape == shape and memory.dtype == dtype:
-            return memory
-        if memory is None or memory._owner.nbytes < nbytes:
+        key = name, shape, dtype
+        array = self._views.get(key)
+        if array is not None:
+            return array
+        memory, nbytes = self._arrays.get(name), math.prod(shape) * dtype.itemsize
+        if memory is None or memory.nbytes < nbytes or len(self._views) >= _MOST_ROWS:
+            self._views.clear()
+        if memory is None or memory.nbytes < nbytes:
             self._arrays.pop(name, None)
-            memory = self._vectors = None  # ends before the next one begins
+            memory = None  # ends before the next one begins
             step = 1 << max(nbytes.bit_length() - 4, 0)
-            memory = usm_empty((-(-nbytes // step) * step,), _BYTE, self.queue)
-        array = self._arrays[name] = UsmArray(memory._owner, shape, dtype)
+            memory = self._arrays[name] = usm_empty((-(-nbytes // step) * step,), _BYTE, self.queue)
+        array = self._views[key] = UsmArray(memory._owner, shape, dtype)
         return array
 
     def empty_like(self, array: Any, shape: tuple[int, ...]) -> Any:
@@ -91,14 +94,12 @@ class Workspace:
         return np.empty_like(array, shape=shape)
 
     def vectors(self, coords: Array) -> UsmArray:
-        """Displacements (axes, N) in device memory, as pictures read them: the last axis first.
-
-        The same view serves all of a shape.
-        """
-        there = self.uploaded("displacements", coords)
-        if self._vectors is None or self._vectors[0] is not there:
-            self._vectors = there, there[::-1]
-        return self._vectors[1]
+        """Displacements (axes, N) in device memory, as pictures read them: the last axis first."""
+        there, key = self.uploaded("displacements", coords), ("vectors", coords.shape, coords.dtype)
+        view = self._views.get(key)
+        if view is None:
+            view = self._views[key] = there[::-1]
+        return view
 
     def uploaded(self, name: str, array: Array) -> UsmArray:
         """A copy of an array in the device memory of a name."""
@@ -143,8 +144,8 @@ class Workspace:
         """Frees everything."""
         self.rows.clear()
         self.images.close()
+        self._views.clear()
         self._arrays.clear()
-        self._vectors = None
 
 
 def _bound(queue: Queue, name: str) -> float:

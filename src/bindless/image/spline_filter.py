@@ -35,7 +35,7 @@ __all__ = [
     "SplineLaunch",
     "described_filter",
     "filter_by_kernels",
-    "local_coefficients",
+    "local_launches",
     "run_launches",
     "spline_coefficients",
     "spline_launches",
@@ -276,35 +276,29 @@ def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, t
     return run_launches(queue, launches, (source, target, other), after)
 
 
-def local_coefficients(queue: Queue, samples: UsmArray, other: UsmArray, dimensions: int) -> UsmArray:
-    """Coefficients of which each depends on its chunk of ``LOCAL_SAMPLES`` samples and the chunks before and after it.
+def local_launches(queue: Queue, shape: tuple[int, ...], dimensions: int) -> list[SplineLaunch]:
+    """Launches for coefficients that each depend on their chunk of ``LOCAL_SAMPLES`` samples and those next to it.
+
+    The arrays are the samples, which are overwritten, and another one; the last launch writes the coefficients. Their
+    first chunk and their last two along each filtered axis depend on where the line ends.
 
     Parameters
     ----------
     queue : Queue
         In order.
-    samples : UsmArray
-        float32, shape (..., [[depth,] height,] width), contiguous, of whole chunks along filtered axes. Overwritten.
-    other : UsmArray
-        Memory of the same shape.
+    shape : tuple[int, ...]
+        Of both float32 arrays, (..., [[depth,] height,] width), contiguous, of whole chunks along filtered axes.
     dimensions : int
         1, 2 or 3.
-
-    Returns
-    -------
-    UsmArray
-        One of the two arrays. Its first chunk and its last two along each filtered axis depend on where the line ends.
     """
-    described = described_filter((*samples.shape, 1), dimensions)
-    launches, now, stride = [_rows_launch(queue, described, _SOURCE, _TARGET)], _TARGET, samples.shape[-1]
-    floats = math.prod(samples.shape)
-    for length in samples.shape[-2 : -1 - dimensions : -1]:
+    described = described_filter((*shape, 1), dimensions)
+    launches, now, stride = [_rows_launch(queue, described, _SOURCE, _TARGET)], _TARGET, shape[-1]
+    floats = math.prod(shape)
+    for length in shape[-2 : -1 - dimensions : -1]:
         then = _SOURCE + _TARGET - now
         launches.append(_columns_launch(queue, now, then, floats, stride, length, _CHUNK, Boundary.mirror))
         now, stride = then, stride * length
-    arrays = samples, other
-    run_launches(queue, launches, arrays)
-    return arrays[now]
+    return launches
 
 
 def _columns_launch(

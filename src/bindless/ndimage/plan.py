@@ -17,7 +17,7 @@ from ..bindless_images.result_arrays import SMALLEST, empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
-from ..model.arrays import Array, DType
+from ..model.arrays import DType
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
@@ -206,7 +206,7 @@ class CallPlan:
     def repeat_part(
         self,
         queue: Queue,
-        pixels: Array,
+        pixels: AnyArray,
         places: Places,
         images: Images,
         key: ImageKey,
@@ -217,8 +217,8 @@ class CallPlan:
 
         Parameters
         ----------
-        pixels : NDArray
-            On the host, of the elements of the image; one layer, without channels.
+        pixels : NDArray | UsmArray
+            Of the elements of the image; one layer, without channels. On the device packed, and as large as the image.
         key : ImageKey
             What ``run`` returned.
         coords : AnyArray | None
@@ -238,10 +238,13 @@ class CallPlan:
         try:
             if picture is None or window is None:
                 return None
-            sizes = pixels.shape[-self._dims :]
-            extent = (*reversed(sizes), 1, 1)[:3]
-            packed = np.ascontiguousarray(pixels).reshape(*sizes, 1)
-            queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
+            if isinstance(pixels, np.ndarray):
+                sizes = pixels.shape[-self._dims :]
+                extent = (*reversed(sizes), 1, 1)[:3]
+                packed = np.ascontiguousarray(pixels).reshape(*sizes, 1)
+                queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
+            else:
+                queue.ext_oneapi_copy(pixels, image.store.memory())
             picture.move(places.first, window)
             results = self._empty(self.shape, self.computed) if values is None else values
             picture.submit(places.map, results, coords)
