@@ -59,7 +59,7 @@ def size_of(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
     return (LAYERS, *size) if len(shape) > len(size) and shape[0] == LAYERS else (*size, *shape[len(size) :])
 
 
-def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> Call:
+def picture(queue: bl.Queue, kind: str, *, in_usm: bool) -> partial[Any]:
     """A call that makes a picture, in memory of the device or of the host."""
 
     def array(values: Any) -> Any:
@@ -149,6 +149,22 @@ def test_a_new_result() -> None:
         for call in calls:
             assert fewest_calls(call) <= MOST_OF_A_PICTURE, call
         assert fewest_calls(partial(image.warp, np.eye(3), PLANE)) <= 8
+
+
+MOST_OF_NEW_MEMORY = 8
+IN_USM = ("remap", "relative", "sample", "exact sample", "cubic remap", "cubic sample")  # results are where vectors are
+
+
+@pytest.mark.usefixtures("_with_kernels")
+@pytest.mark.parametrize(("kind", "in_usm"), [*((kind, False) for kind in KINDS), *((kind, True) for kind in IN_USM)])
+def test_a_new_result_of_each_kind(kind: str, in_usm: bool) -> None:
+    with bl.Queue("reference", in_order=True) as queue:
+        call = picture(queue, kind, in_usm=in_usm)
+        out = call.keywords.pop("out")
+        result = call()
+        assert type(result) is type(out) and result.shape == out.shape and result.dtype == out.dtype
+        assert fewest_calls(call, besides=WAIT) <= (MOST_OF_NEW_MEMORY if in_usm else MOST_OF_A_PICTURE)
+        queue.wait()
 
 
 MOST_OF_AN_UPDATE = 4

@@ -205,13 +205,13 @@ def test_a_result_that_has_room_once_commands_have_ended(own: bl.Queue, monkeypa
     """Commands hold results until they end: a library without memory is asked again after a wait."""
     attempts = []
 
-    def usm_empty(*arguments: Any, **options: Any) -> bl.UsmArray:
+    def new_array(*arguments: Any) -> bl.UsmArray:
         attempts.append(arguments)
         if len(attempts) == TIMES:
             raise MemoryError("no room")
-        return bl.usm_empty(*arguments, **options)
+        return bl.usm_empty(*arguments)
 
-    monkeypatch.setattr(repetition, "usm_empty", usm_empty)
+    monkeypatch.setattr(repetition, "new_array", new_array)
     array = pixels()
     with usm(own, array) as texels, bl.Image(texels, queue=own) as image:
         pictures = [numbers(image.warp(maps()[0], PLANE)).copy() for _ in range(2 * TIMES)]

@@ -27,6 +27,7 @@ from ..sampling.area import AreaPlan
 from ..sampling.plan import Plan, Program
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.functions import new_array
 from .array_library import Library
 from .results import copies_result
 
@@ -330,7 +331,7 @@ def _maker(
         maker = partial(empty, shape, dtype)
         return maker, maker()
     if type(picture) is UsmArray:
-        return partial(usm_empty, shape, dtype, image._queue), picture
+        return partial(new_array, shape, dtype, image._queue), picture
     if vectors is not None and type(vectors) is type(picture):
         return (True, picture) if hasattr(type(vectors), "__dlpack_c_exchange_api__") else (None, None)
     return (None, None) if image._maker is None else (image._maker(shape, dtype), picture)
