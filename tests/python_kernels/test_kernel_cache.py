@@ -248,8 +248,8 @@ def test_an_entry_proves_what_was_compiled(queue: bl.Queue, folder: Path, monkey
     assert fill(222) == 222
 
 
-class Interrupted(Exception):
-    """Raised by the handler of a signal."""
+class Interrupted(BaseException):
+    """Raised by the handler of a signal; CPython's ``Thread.start`` replaces an ``Exception`` by a KeyError there."""
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
