@@ -52,7 +52,7 @@ static void fill_texels(blr_channel_type_t type, unsigned char *texels)
     for (uint32_t i = 0; i < IMAGE_BYTES / 4; i++) {
         uint32_t bits = below(UINT32_MAX);
         if (type == BLR_CHANNEL_FP32) {
-            const float value = unknown && below(9) == 0 ? NAN : (float)between(-2, 2);
+            const float value = unknown && below(9) == 0 ? (below(2) ? NAN : INFINITY) : (float)between(-2, 2);
             memcpy(&bits, &value, sizeof bits);
         } else if (type == BLR_CHANNEL_FP16 && !unknown) {
             bits &= 0xbbffbbffu;
@@ -84,19 +84,27 @@ struct picture {
     unsigned char values[3][MOST_ELEMENTS * 16];
 };
 
-static void choose(struct picture *picture, unsigned char *texels)
+/* Most texels of an image and elements of a picture, along each axis. */
+struct shape {
+    uint32_t extent[3], size[3];
+};
+
+static const struct shape shapes[] = {
+    {{40, 24, 8}, {40, 21, 5}}, {{1400, 3, 1}, {1400, 3, 1}}, {{3, 1400, 1}, {4, 1050, 1}}};
+
+static void choose(struct picture *picture, const struct shape *shape, unsigned char *texels)
 {
     blr_resampling_t *own = &picture->resample.picture;
     const uint32_t dimensions = 1 + below(3), channels = 1 + below(4);
     const blr_channel_type_t type = types[below(sizeof types / sizeof *types)];
-    const uint32_t most[3] = {40, 24, 8}, kept = type == BLR_CHANNEL_FP_11_11_10 ? 3 : type > BLR_CHANNEL_FP32 ? 4 : channels;
+    const uint32_t kept = type == BLR_CHANNEL_FP_11_11_10 ? 3 : type > BLR_CHANNEL_FP32 ? 4 : channels;
     uint32_t extent[3] = {1, 1, 1};
     memset(own, 0, sizeof *own);
     for (uint32_t d = 0; d < 3; d++) {
         own->size[d] = 1;
         if (d < dimensions) {
-            extent[d] = 1 + below(below(3) ? most[d] : 4);
-            own->size[d] = 1 + below(d == 0 ? 40 : d == 1 ? 21 : 5);
+            extent[d] = 1 + below(below(3) || shape->extent[d] < 4 ? shape->extent[d] : 4);
+            own->size[d] = 1 + below(shape->size[d]);
         }
         own->boundary[d] = (blr_boundary_t)below(BLR_BOUNDARY_WRAP + 1);
         own->scale[d] = 1.0f;
@@ -152,7 +160,7 @@ static void instruction_sets(void)
     unsigned char *texels = malloc(IMAGE_BYTES);
     CHECK(texels != NULL);
     for (int round = 0; round < 600; round++) {
-        choose(&picture, texels);
+        choose(&picture, &shapes[0], texels);
         const blr_resampling_t *own = &picture.resample.picture;
         const uint64_t count = own->size[0] * own->size[1] * own->size[2] * own->value_channels;
         for (int p = 0; p < 3; p++) {
@@ -163,6 +171,46 @@ static void instruction_sets(void)
             blr_resample_run(&picture.resample);
             CHECK(equal(own, picture.values[0], picture.values[p], count));
             CHECK_EQUAL(0xcc, picture.values[p][count * blr_element_size(own->value_type)]);
+        }
+    }
+    free(texels);
+}
+
+/* Pictures whose axes are the image's have the bits of those that also have vectors, all zero. */
+static void aligned(void)
+{
+    static struct picture picture;
+    static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
+    blr_resampling_t *own = &picture.resample.picture;
+    unsigned char *texels = malloc(IMAGE_BYTES);
+    CHECK(texels != NULL);
+    for (int round = 0; round < 900; round++) {
+        choose(&picture, &shapes[round % 3], texels);
+        const struct blr_texture_level *level = &picture.texture.level[0];
+        const uint32_t extent[3] = {level->width, level->height, level->depth};
+        for (uint32_t d = 0; d < 3; d++) {
+            for (uint32_t k = 0; k < 3; k++)
+                own->matrix[4 * d + k] = 0;
+            own->matrix[4 * d + d] = between(-1.1, 1.1);
+            if (below(3) == 0) /* the image as a whole */
+                own->matrix[4 * d + d] = extent[d] / (double)own->size[d];
+            own->boundary[d] = (blr_boundary_t)below(BLR_BOUNDARY_EXTENT + 1);
+        }
+        memcpy(own->matrix + 12, (const double[4]){0, 0, 0, 1}, 4 * sizeof(double));
+        own->value_channels = picture.texture.desc.num_channels;
+        own->coordinate_type = BLR_COORDINATE_F32;
+        own->coordinate_strides[0] = own->coordinate_strides[1] = 1;
+        memset(picture.coordinates, 0, sizeof picture.coordinates);
+        const uint64_t count = own->size[0] * own->size[1] * own->size[2] * own->value_channels;
+        for (int p = 0; p < 4; p++) {
+            picture.texture.flags = paths[p == 0 ? 0 : p - 1];
+            picture.resample.texture = &picture.texture;
+            own->coordinates = p == 0 ? picture.coordinates : NULL;
+            own->values = picture.values[p > 0];
+            memset(own->values, 0xcc, sizeof picture.values[p > 0]);
+            blr_resample_run(&picture.resample);
+            CHECK(equal(own, picture.values[0], own->values, count));
+            CHECK_EQUAL(0xcc, ((unsigned char *)own->values)[count * blr_element_size(own->value_type)]);
         }
     }
     free(texels);
@@ -365,6 +413,7 @@ int main(void)
     context = open_context();
     queue = open_queue(context, BLR_QUEUE_IN_ORDER);
     instruction_sets();
+    aligned();
     reproducible();
     volumes();
     batches();

@@ -15,6 +15,13 @@
 #define TILE_ITEMS 16384u
 #define TILE_ROWS 16u
 #define TILE_SLICES 8u
+/* The same of aligned pictures, whose rows share the weights of a tile's columns; rows of a tile, and of its picture at
+ * least for each. */
+#define ALIGNED_ITEMS 65536u
+#define ALIGNED_ROWS 64u
+#define ALIGNED_SHARE 32u
+/* Texels outside of an image that aligned pictures repeat. */
+#define REPEATED 2.0
 
 #if BLR_HAS_VECTOR_SETS
 extern const struct blr_resample_set blr_resample_set_avx2, blr_resample_set_avx512;
@@ -73,6 +80,19 @@ static void limit(struct blr_resample *resample, int axis)
     }
 }
 
+/* Whether each row of the picture reads rows of the image alone, few texels more than it has elements. */
+static bool is_aligned(const struct blr_resample *resample)
+{
+    const blr_resampling_t *picture = &resample->picture;
+    bool aligned = resample->straight && resample->has_short_steps && resample->dimensions > 1 && !picture->ignore_nan &&
+                   picture->precision == BLR_PRECISION_EXACT && fabs(picture->matrix[0]) <= 1.0 &&
+                   picture->value_channels == resample->texture->desc.num_channels;
+    for (uint32_t d = 0; d < resample->dimensions; d++)
+        for (uint32_t k = 0; k < 3; k++)
+            aligned &= k == d || picture->matrix[4 * d + k] == 0.0;
+    return aligned;
+}
+
 /* Bytes from the texels of an element to about those of the element in the next slice, or row of a plane. */
 static int64_t bytes_ahead(const struct blr_resample *resample)
 {
@@ -109,6 +129,7 @@ static void derive(struct blr_resample *resample)
     }
     resample->prefetch_offset = resample->straight ? bytes_ahead(resample) : 0;
     resample->has_short_steps = step[1] <= INT32_MAX && step[2] <= INT32_MAX;
+    resample->is_aligned = is_aligned(resample);
     resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
     int64_t before = 0;
     for (int i = 0; i < 3; i++)
@@ -126,17 +147,12 @@ struct tiling {
 
 static uint64_t minimum(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static void run_tile(const struct tiling *tiling, uint64_t number)
+/* The elements from begin to end along each axis, row by row. */
+static void run_box(const struct tiling *tiling, const uint64_t begin[3], const uint64_t end[3])
 {
     const struct blr_resample *resample = tiling->resample;
-    const uint64_t *size = resample->picture.size;
-    const uint64_t tile[3] = {number % tiling->count[0], number / tiling->count[0] % tiling->count[1],
-                              number / tiling->count[0] / tiling->count[1]};
-    uint64_t begin[3], end[3];
-    for (int i = 0; i < 3; i++) {
-        begin[i] = tile[i] * tiling->edge[i];
-        end[i] = minimum(begin[i] + tiling->edge[i], size[i]);
-    }
+    if (begin[0] >= end[0])
+        return;
     const bool exact = resample->picture.precision == BLR_PRECISION_EXACT;
     const uint64_t columns = minimum(end[0] - begin[0], TILE_COLUMNS);
     const uint64_t groups = (columns + BLR_RESAMPLE_GROUP - 1) / BLR_RESAMPLE_GROUP * BLR_RESAMPLE_GROUP;
@@ -155,6 +171,63 @@ static void run_tile(const struct tiling *tiling, uint64_t number)
         }
 }
 
+/* Whether all texels exist, or repeat the outermost ones, that an aligned picture's element reads along an axis. */
+static bool is_inside(const struct tiling *tiling, const uint64_t element[3], uint32_t axis)
+{
+    const struct blr_resample *resample = tiling->resample;
+    const bool repeats = resample->picture.boundary[axis] == BLR_BOUNDARY_EDGE && !resample->is_window;
+    const double *interior = resample->interior[axis], last = (double)resample->extent[axis] - 1.0;
+    double at[3];
+    const struct blr_resample_part part = {element[0], element[1], element[2], 1, 1};
+    tiling->set->place(resample, &part, resample->picture.centre, (double *const[3]){&at[0], &at[1], &at[2]});
+    return at[axis] >= (repeats ? -REPEATED : interior[0]) && at[axis] <= (repeats ? last + REPEATED : interior[1]);
+}
+
+/* A box of an aligned picture: the elements inside together, those around them row by row. Positions along an axis go one
+ * way. */
+static void run_aligned(const struct tiling *tiling, uint64_t begin[3], uint64_t end[3])
+{
+    for (uint32_t d = tiling->resample->dimensions; d-- > 0;) {
+        const uint64_t edge[2] = {begin[d], end[d]};
+        uint64_t element[3], bound[3];
+        memcpy(element, begin, sizeof element);
+        while (element[d] < edge[1] && !is_inside(tiling, element, d))
+            element[d]++;
+        const uint64_t first = element[d];
+        for (element[d] = edge[1] - 1; element[d] > first && !is_inside(tiling, element, d);)
+            element[d]--;
+        const uint64_t last = first < edge[1] ? element[d] + 1 : edge[1];
+        memcpy(bound, end, sizeof bound);
+        bound[d] = first;
+        if (first > edge[0])
+            run_box(tiling, begin, bound);
+        begin[d] = last;
+        if (last < edge[1])
+            run_box(tiling, begin, end);
+        begin[d] = first;
+        end[d] = last;
+        if (first == last)
+            return;
+    }
+    tiling->set->filter_box(tiling->resample, begin, end);
+}
+
+static void run_tile(const struct tiling *tiling, uint64_t number)
+{
+    const uint64_t *size = tiling->resample->picture.size;
+    const uint64_t tile[3] = {number % tiling->count[0], number / tiling->count[0] % tiling->count[1],
+                              number / tiling->count[0] / tiling->count[1]};
+    uint64_t begin[3], end[3];
+    for (int i = 0; i < 3; i++) {
+        begin[i] = tile[i] * tiling->edge[i];
+        end[i] = minimum(begin[i] + tiling->edge[i], size[i]);
+    }
+    if (tiling->resample->is_aligned)
+        run_aligned(tiling, begin, end);
+    else
+        run_box(tiling, begin, end);
+}
+
 static bool run_tiles(void *argument, uint64_t begin, uint64_t end)
 {
     for (uint64_t number = begin; number < end; number++)
@@ -171,7 +244,12 @@ void blr_resample_run(struct blr_resample *resample)
     struct tiling tiling = {.resample = resample, .set = best_set(resample->texture)};
     tiling.edge[2] = minimum(size[2], TILE_SLICES);
     tiling.edge[1] = minimum(size[1], TILE_ROWS);
-    tiling.edge[0] = (TILE_ITEMS / (tiling.edge[1] * tiling.edge[2]) + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+    uint64_t items = TILE_ITEMS;
+    if (resample->is_aligned && size[1] / ALIGNED_SHARE > TILE_ROWS) {
+        tiling.edge[1] = minimum(size[1] / ALIGNED_SHARE, ALIGNED_ROWS);
+        items = ALIGNED_ITEMS;
+    }
+    tiling.edge[0] = (items / (tiling.edge[1] * tiling.edge[2]) + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
     for (int i = 0; i < 3; i++)
         tiling.count[i] = (size[i] + tiling.edge[i] - 1) / tiling.edge[i];
     blr_parallel_for(tiling.count[0] * tiling.count[1] * tiling.count[2], 1, run_tiles, &tiling);

@@ -38,6 +38,7 @@ struct blr_resample {
     uint32_t dimensions;
     bool projective;
     bool straight;                        /* no vectors and no division: positions along a row go one way */
+    bool is_aligned;                      /* all axes are the image's, and a row has about as many elements as it reads */
     enum blr_texel_kind kind;
     bool is_window;
     int64_t extent[3];                    /* of the image, or the larger one of a window; 1 for axes that it lacks */
@@ -77,6 +78,8 @@ struct blr_resample_set {
     void (*coordinates)(const struct blr_resample *resample, const struct blr_resample_part *part, float *coordinates);
     /* Exact values of a part, of one row or several, stored in the picture. */
     void (*filter)(const struct blr_resample *resample, const struct blr_resample_part *part);
+    /* Exact values of an aligned picture's elements from begin to end along each axis, all inside. */
+    void (*filter_box)(const struct blr_resample *resample, const uint64_t begin[3], const uint64_t end[3]);
     /* Conversion of values of one row, from item first on, to the picture's type. Those of a normalized image are codes or
      * fractions of the largest. */
     void (*store_floats)(const struct blr_resample *resample, const struct blr_resample_part *part,

@@ -6,7 +6,12 @@
 #include "resample/boundary.h"
 #include "spirv/half.h"
 
+#include <math.h>
 #include <string.h>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 #if defined(__GNUC__) || defined(__clang__)
 #define INLINE static inline __attribute__((always_inline))
@@ -334,13 +339,20 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define VALUES struct blr_resample_floats
 #define ROUNDER 0x1.8p23f
 #define FILTER_CUBES 1
+#if defined(__AVX512F__)
+#define ALIGNED_VECTORS 1
+#else
+#define ALIGNED_VECTORS 0
+#endif
 #include "resample/store.h"
 #include "resample/filter.h"
 #include "resample/inside.h"
 #include "resample/cubic.h"
 #include "resample/linear.h"
 #include "resample/parts.h"
+#include "resample/aligned.h"
 #undef FILTER_CUBES
+#undef ALIGNED_VECTORS
 #undef REAL
 #undef NAME
 #undef VALUES
@@ -350,11 +362,13 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define VALUES struct blr_resample_doubles
 #define ROUNDER 0x1.8p52
 #define FILTER_CUBES 0
+#define ALIGNED_VECTORS 0
 #include "resample/store.h"
 #include "resample/filter.h"
 #include "resample/inside.h"
 #include "resample/linear.h"
 #include "resample/parts.h"
+#include "resample/aligned.h"
 
 static void filter(const struct blr_resample *resample, const struct blr_resample_part *part)
 {
@@ -372,4 +386,12 @@ static void filter(const struct blr_resample *resample, const struct blr_resampl
         filter_part_float(resample, part, pitch, at);
 }
 
-const struct blr_resample_set blr_resample_set = {place, coordinates, filter, store_float, store_double};
+static void filter_box(const struct blr_resample *resample, const uint64_t begin[3], const uint64_t end[3])
+{
+    if (resample->kind >= BLR_TEXEL_S32)
+        fill_box_double(resample, begin, end);
+    else
+        fill_box_float(resample, begin, end);
+}
+
+const struct blr_resample_set blr_resample_set = {place, coordinates, filter, filter_box, store_float, store_double};

@@ -29,12 +29,12 @@ INLINE void NAME(round_words)(const REAL *restrict values, uint32_t count, doubl
     }
 }
 
-static void NAME(store_channel)(const struct blr_resample *resample, const REAL *restrict values, uint32_t count, bool codes,
-                                void *restrict to)
+/* Stores values as elements, stride elements apart. */
+static void NAME(store_elements)(const struct blr_resample *resample, const REAL *restrict values, uint32_t count, bool codes,
+                                 uint32_t stride, void *restrict to)
 {
     const blr_resampling_t *picture = &resample->picture;
     const struct blr_format *format = resample->texture->format;
-    const uint32_t stride = picture->value_channels;
     const blr_element_type_t type = picture->value_type;
     const bool away_from_zero = picture->rounding == BLR_ROUNDING_AWAY;
     const REAL largest = format->maximum != 0 ? (REAL)format->maximum : (REAL)1;
@@ -72,6 +72,6 @@ static void NAME(store)(const struct blr_resample *resample, const struct blr_re
 {
     unsigned char *to = blr_resample_values(resample, part);
     for (uint32_t c = 0; c < resample->picture.value_channels; c++)
-        NAME(store_channel)(resample, values->channel[c] + first, part->count, codes,
-                            to + c * blr_element_size(resample->picture.value_type));
+        NAME(store_elements)(resample, values->channel[c] + first, part->count, codes, resample->picture.value_channels,
+                             to + c * blr_element_size(resample->picture.value_type));
 }
