@@ -41,7 +41,7 @@ static int fill_module(PyObject *module)
         {&variant_type, &variant_spec, "Variant"}, {&variants_type, &variants_spec, "Variants"},
         {&picture_type, &picture_spec, "Picture"}, {&picture_calls_type, &picture_calls_spec, "PictureCalls"},
     };
-    if (!watch_forks() || !name_attributes() || !name_image_arguments() || !name_pictures() ||
+    if (!watch_threads() || !name_attributes() || !name_image_arguments() || !name_pictures() ||
          PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
         PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0 ||
         !INTERN(names))

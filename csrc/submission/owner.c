@@ -21,7 +21,6 @@ static volatile sig_atomic_t noted;
 static bool shielded; /* set by an outer destructor; guarded by the interpreter lock, like the next ones */
 static struct sigaction before;
 static pthread_t main_thread;
-static bool knows_main_thread;
 
 static void note(int number)
 {
@@ -53,10 +52,28 @@ static void begin_child(void)
     main_thread = pthread_self();
 }
 
-bool watch_forks(void)
+/* No C function reports the main thread's id: ask the module threading, before a callback of the collector would import it
+ * within another import, which CPython 3.11 does not bear. */
+static bool know_main_thread(void)
+{
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
+    PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
+    main_thread = (pthread_t)(ident == NULL ? 0 : PyLong_AsUnsignedLong(ident));
+    Py_XDECREF(ident);
+    Py_XDECREF(thread);
+    Py_XDECREF(threading);
+    return PyErr_Occurred() == NULL;
+}
+
+bool watch_threads(void)
 {
     static bool watches;
-    watches = watches || pthread_atfork(NULL, NULL, begin_child) == 0;
+    if (watches)
+        return true;
+    if (!know_main_thread())
+        return false;
+    watches = pthread_atfork(NULL, NULL, begin_child) == 0;
     if (!watches)
         PyErr_NoMemory();
     return watches;
@@ -79,21 +96,6 @@ static void raise_shield(Shield *shield, bool in_main_thread)
 
 static bool is_main_thread(void)
 {
-    if (!knows_main_thread) { /* no C function reports the main thread's id: ask the module threading */
-        PyObject *threading = PyImport_ImportModule("threading");
-        PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
-        PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
-        unsigned long number = ident == NULL ? 0 : PyLong_AsUnsignedLong(ident);
-        Py_XDECREF(ident);
-        Py_XDECREF(thread);
-        Py_XDECREF(threading);
-        if (PyErr_Occurred()) {
-            PyErr_Clear();
-            return false;
-        }
-        main_thread = (pthread_t)number;
-        knows_main_thread = true;
-    }
     return pthread_equal(main_thread, pthread_self());
 }
 
@@ -118,7 +120,7 @@ static bool is_main_thread(void)
     return false;
 }
 
-bool watch_forks(void)
+bool watch_threads(void)
 {
     return true;
 }

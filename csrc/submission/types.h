@@ -301,8 +301,8 @@ static inline void copy_bytes(void *to, const void *from, int size)
 /* command_stream.c: the prepared launch of a kernel over a range, a new reference; NULL without one. */
 Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count);
 
-/* owner.c: one-time initialisation: children of forks get Python's handler of signals; false with an exception. */
-bool watch_forks(void);
+/* owner.c: one-time initialisation: which thread handles signals, in children of forks, too; false with an exception. */
+bool watch_threads(void);
 PyObject *uninterrupted(PyObject *module, PyObject *function);
 
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */

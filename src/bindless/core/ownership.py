@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import threading  # noqa: F401  (the callback of collections imports it: never within another import)
 import itertools
 import sys
 from collections import deque
