@@ -180,9 +180,9 @@ def is_possible() -> bool:
     return _threads() >= _FEWEST_THREADS and staging_bytes() > 0
 
 
-def _linear_job(queue: Queue, dst: int, src: int, nbytes: int) -> tuple[tuple[CData, tuple[CData, ...]], int] | None:
-    """The buffers and fields of a linear copy between pageable host memory and device memory, and the bytes that they
-    copy; None for other memory, and for small copies unless they are repeated.
+def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CData], int] | None:
+    """The command of a linear copy between pageable host memory and device memory; None for other memory, and for
+    small copies unless they are repeated.
     """
     if nbytes < max(min(*SMALLEST.values(), *AGAIN.values()), _LINES[-1]):
         return None
@@ -198,16 +198,9 @@ def _linear_job(queue: Queue, dst: int, src: int, nbytes: int) -> tuple[tuple[CD
     lines = nbytes // line
     place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, line, lines)
     job = staged_job(queue, to_device, (host, line, line * lines), place, (line, lines, 1), again)
-    return None if job is None else (job, lines * line)
-
-
-def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CData], int] | None:
-    """The command of a linear copy, where ``_linear_job`` knows one."""
-    linear = _linear_job(queue, dst, src, nbytes)
-    if linear is None:
+    if job is None:
         return None
-    job, done = linear
-    command = staged(*job)
+    done, command = lines * line, staged(*job)
     if done == nbytes:
         return command
 
