@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 from ..model.module.disk_cache import cache
+from .llvm.pip_tools import zig
 
 __all__ = ["native_function"]
 
@@ -92,11 +93,8 @@ def _compiler() -> list[str] | None:
     """Return the compiler's command with all flags."""
     if os.name != "posix":
         return None
-    spec = importlib.util.find_spec("ziglang")
-    if spec is not None and spec.submodule_search_locations:
-        zig = Path(next(iter(spec.submodule_search_locations))) / "zig"
-        if zig.is_file():
-            return [str(zig), "cc", *_FLAGS, *_CLANG_FLAGS]
+    if importlib.util.find_spec("ziglang") is not None and os.path.isfile(zig()):
+        return [zig(), "cc", *_FLAGS, *_CLANG_FLAGS]
     for name, more in (("clang", _CLANG_FLAGS), ("gcc", ())):
         path = shutil.which(name)
         if path is not None:

@@ -21,7 +21,7 @@ from ..process.worker import Worker
 from .texture_assembly import with_assembly
 from .toolchain import INSTALL_PIP, TESTED, TargetSettings, Toolchain, named_library, run
 
-__all__ = ["PipTools"]
+__all__ = ["PipTools", "zig"]
 
 _PACKAGES = ("ziglang", "llvmlite")
 _HEADERS = Path(__file__).parent / "headers"
@@ -42,7 +42,7 @@ class PipTools(Toolchain):
         missing = self.what_is_missing()
         if missing:
             raise FeatureNotSupportedError(f"{missing}: `{INSTALL_PIP}`")
-        self.clang = (_zig(), "clang")
+        self.clang = (zig(), "clang")
         self.headers = ("-isystem", str(_HEADERS))
         self._workers: dict[tuple[str, ...], Worker] = {}
 
@@ -65,7 +65,7 @@ class PipTools(Toolchain):
 
     def files(self) -> list[Path]:
         file = named_library()
-        return [Path(_zig()), _folder_of("llvmlite") / "_version.py", *([file] if file else [])]
+        return [Path(zig()), _folder_of("llvmlite") / "_version.py", *([file] if file else [])]
 
     def untested(self) -> str | None:
         match = re.search(r"version (\d+)", self.versions()["clang"])
@@ -120,7 +120,8 @@ class PipTools(Toolchain):
         return output
 
 
-def _zig() -> str:
+def zig() -> str:
+    """Return the file of the package ziglang that is its compilers; the package must be installed."""
     return str(_folder_of("ziglang") / ("zig.exe" if os.name == "nt" else "zig"))
 
 
