@@ -10,6 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless import ndimage
+from bindless.kernels import launch_range
 from tests.support.pixels import usm
 
 scipy_ndimage = pytest.importorskip("scipy.ndimage")
@@ -115,3 +116,17 @@ def test_values_outside(queue: bl.Queue) -> None:
     image = values((6, 6))
     for cval in (np.nan, -0.0):
         compare(queue, lambda a, cval=cval: ndimage.shift(a, 4.5, order=1, cval=cval, queue=queue), image)
+
+
+@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("shape", [(6, 7, 21), (5, 9, 300), (8, 4, 128)])
+def test_slabs(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], order: int) -> None:
+    """Large volumes are computed in slabs of four planes, whose last one may exceed the volume."""
+    monkeypatch.setattr(launch_range, "_SMALLEST_SLAB", 1)
+    image = values(shape)
+    got = compare(
+        queue, lambda a: ndimage.affine_transform(a, MATRIX, 0.4, order=order, queue=queue), image,
+        has_splines=order == 3,
+    )  # fmt: skip
+    expected = scipy_ndimage.affine_transform(image, MATRIX, 0.4, order=order)
+    assert np.quantile(np.abs(got - expected), 0.995) < 2e-3

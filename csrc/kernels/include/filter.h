@@ -77,6 +77,9 @@ INLINED REAL4 REAL_NAME(filtered)(IMAGE image, uint layer, struct position p, st
     const struct REAL_NAME(taps) y = DIMENSIONS > 1 ? REAL_NAME(taps_along)(p.y, source.size_y, 1, mode, count, inner) : missing;
     const struct REAL_NAME(taps) z = DIMENSIONS > 2 ? REAL_NAME(taps_along)(p.z, source.size_z, 2, mode, count, inner) : missing;
     const bool keeps_y = DIMENSIONS < 2 || keeps(mode, 1), keeps_z = DIMENSIONS < 3 || keeps(mode, 2);
+#if OF_MEMORY
+    const struct array first = inner ? array_from(image, layer, x.at[0], y.at[0], z.at[0], source) : image;
+#endif
     struct REAL_NAME(sums) sum = {0, 0};
     UNROLLED for (int k = 0; k < count_z; ++k)
     {
@@ -90,7 +93,12 @@ INLINED REAL4 REAL_NAME(filtered)(IMAGE image, uint layer, struct position p, st
             UNROLLED for (int i = 0; i < count; ++i)
             {
                 if (i > 0 && keeps(mode, 0)) continue;
+#if OF_MEMORY
+                const color texel = inner ? fetched_after(first, i, j, k, source)
+                                          : fetched(image, layer, x.at[i], y.at[j], z.at[k], source);
+#else
                 const color texel = fetched(image, layer, x.at[i], y.at[j], z.at[k], source);
+#endif
                 REAL4 value = AS_REAL4(texel), counts = 1;
                 if (!(inside && x.inside[i])) value = (REAL4)source.fill;
                 if (ignore) {

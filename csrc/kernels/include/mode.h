@@ -7,7 +7,7 @@
  *     bit 15      of double precision
  *     bit 16      the matrix is projective
  *     bit 17      there are scale and bias
- *     bits 18-19  kind of picture: line, plane or volume (picture.h)
+ *     bits 18-19  kind of picture: line, plane, volume or slab (picture.h)
  *     bit 20      centres of elements and texels are at 0.5
  *     bit 21      the image is a window of a larger one
  *     bits 22-24  elements keep their index along x, y and z: no filter, and no boundary

@@ -13,6 +13,9 @@
  *
  *     plane     32       every 32nd in x      128          128 x 4
  *     volume    32       every 32nd in x      128          128 x 4 x 1
+ *     slab      32       the same in 4 planes 128 x 1 x 4  128 x 4 x 4
+ *
+ * A slab is a large volume: its steps share what finds them, and the planes of a step share texels.
  *
  * Blocks are ordered by x, then y, then z. Global and local sizes are multiples of 4 LANES. */
 #ifndef BINDLESS_KERNELS_INCLUDE_PICTURE_H
@@ -65,7 +68,7 @@ INLINED struct element element_at(struct extent size, uint x, uint y, uint z)
 
 #define ITEMS 4u
 
-enum tile { LINE, PLANE, VOLUME };
+enum tile { LINE, PLANE, VOLUME, SLAB };
 
 /* The elements of a lane in a step: the first, and the distance between them along one axis. */
 struct lane {
@@ -74,9 +77,9 @@ struct lane {
 };
 
 #if OF_MEMORY
-enum { PLANE_X = 128, PLANE_Y = 4, VOLUME_X = 128, VOLUME_Y = 4, VOLUME_Z = 1 };
+enum { PLANE_X = 128, PLANE_Y = 4, VOLUME_X = 128, VOLUME_Y = 4, VOLUME_Z = 1, SLAB_Z = 4 };
 #else
-enum { PLANE_X = 32, PLANE_Y = 16, VOLUME_X = 8, VOLUME_Y = 8, VOLUME_Z = 8 };
+enum { PLANE_X = 32, PLANE_Y = 16, VOLUME_X = 8, VOLUME_Y = 8, VOLUME_Z = 8, SLAB_Z = 8 };
 #endif
 
 INLINED uint blocks_of(uint size, uint block) { return (size - 1) / block + 1; }
@@ -86,7 +89,7 @@ INLINED uint steps_of(struct extent size, uint tile)
     switch (tile) {
     case LINE: return 4 * blocks_of(size.x, 512) * size.y * size.z;
     case PLANE: return 4 * blocks_of(size.x, PLANE_X) * blocks_of(size.y, PLANE_Y) * size.z;
-    default: return 4 * blocks_of(size.x, VOLUME_X) * blocks_of(size.y, VOLUME_Y) * blocks_of(size.z, VOLUME_Z);
+    default: return 4 * blocks_of(size.x, VOLUME_X) * blocks_of(size.y, VOLUME_Y) * blocks_of(size.z, tile == SLAB ? SLAB_Z : VOLUME_Z);
     }
 }
 
@@ -98,7 +101,7 @@ INLINED struct lane lane_of(struct extent size, uint tile, uint step, uint me)
     const uint row = block / wide, column = block - row * wide;
     const uint z = row / high, y = row - z * high;
 #if OF_MEMORY
-    if (tile != LINE) return (struct lane){128 * column + me, 4 * y + part, z, LANES, 0, 0};
+    if (tile != LINE) return (struct lane){128 * column + me, 4 * y + part, tile == SLAB ? SLAB_Z * z : z, LANES, 0, 0};
 #endif
     switch (tile) {
     case LINE: return (struct lane){512 * column + 128 * part + me, y, z, LANES, 0, 0};
@@ -106,6 +109,9 @@ INLINED struct lane lane_of(struct extent size, uint tile, uint step, uint me)
     default: return (struct lane){8 * column + me % 8, 8 * y + 4 * (part % 2) + me / 8, 8 * z + 4 * (part / 2), 0, 0, 1};
     }
 }
+
+/* Planes of a step, one after the other. */
+INLINED uint planes_of(uint tile) { return OF_MEMORY && tile == SLAB ? SLAB_Z : 1; }
 
 INLINED struct element element_of(struct extent size, struct lane lane, uint k)
 {
@@ -119,7 +125,8 @@ INLINED struct element element_of(struct extent size, struct lane lane, uint k)
         const uint steps = steps_of(SIZE, TILE), all = (uint)bindless_global_size(0) / LANES;                          \
         const uint me = (uint)bindless_global_id(0);                                                                   \
         for (uint step = me / LANES; step < steps; step += all) {                                                      \
-            const struct lane lane = lane_of(SIZE, TILE, step, me % LANES);                                            \
+            struct lane lane = lane_of(SIZE, TILE, step, me % LANES);                                                  \
+            _Pragma("nounroll") for (uint plane = 0; plane < planes_of(TILE); ++plane, ++lane.z)                       \
             _Pragma("nounroll") for (uint k = 0; k < ITEMS; ++k)                                                       \
             {                                                                                                          \
                 const struct element element = element_of(SIZE, lane, k);                                              \

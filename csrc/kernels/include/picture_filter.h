@@ -18,6 +18,11 @@ struct source {
 };
 
 INLINED color fetched(IMAGE image, uint layer, int x, int y, int z, struct source source);
+#if OF_MEMORY
+/* Texels that follow one which is inside, with them: the address of the first is computed once. */
+INLINED struct array array_from(struct array array, uint layer, int x, int y, int z, struct source source);
+INLINED color fetched_after(struct array first, int x, int y, int z, struct source source);
+#endif
 
 /* Whether elements keep their index along an axis. */
 INLINED bool keeps(uint mode, uint axis) { return OF_MEMORY && keeps_index(mode, axis); }
@@ -86,7 +91,7 @@ INLINED bool is_inner_along(double p, int n, uint axis, uint mode)
     const int before = kind == BINDLESS_LINEAR ? 0 : 1;
 #ifdef __NVPTX__
     const ulong sum = __builtin_astype(rounded_sum(p), ulong);
-    return (uint)(sum >> 32) == 0x43380000u && (uint)sum - (uint)before < (uint)(n - 1 - 2 * before) && n > 2 * before;
+    return (uint)(sum >> 32) == 0x43380000u && (uint)sum - (uint)before < (uint)(n - 1 - 2 * before) && (before == 0 || n > 2 * before);
 #else
     return p >= (double)before && p < (double)(n - 1 - before);
 #endif

@@ -24,6 +24,19 @@ INLINED long offset_of(struct array array, uint layer, int x, int y, int z, stru
     return rest + x * (packed ? (long)channels : array.x);
 }
 
+/* The array that begins with a channel of this one. */
+INLINED struct array array_at(struct array array, long offset, struct source source)
+{
+    const long bytes = channel_type(source.format) == FP64 ? 8 : channel_size(source.format);
+    array.texels = (global const uchar *)array.texels + offset * bytes;
+    return array;
+}
+
+INLINED struct array array_from(struct array array, uint layer, int x, int y, int z, struct source source)
+{
+    return array_at(array, offset_of(array, layer, x, y, z, source), source);
+}
+
 #if CLASS_F
 INLINED float channel_at(global const void *texels, long at, uint type)
 {
@@ -47,9 +60,9 @@ INLINED uint channel_at(global const void *texels, long at, uint type)
 }
 #endif
 
-INLINED color fetched(struct array array, uint layer, int x, int y, int z, struct source source)
+INLINED color texel_at(struct array array, long at, struct source source)
 {
-    const long at = offset_of(array, layer, x, y, z, source), next = has_packed_rows(source.mode) ? 1 : array.channel;
+    const long next = has_packed_rows(source.mode) ? 1 : array.channel;
     const uint type = channel_type(source.format), channels = image_channels(source.format);
     color texel = 0;
     texel.x = channel_at(array.texels, at, type);
@@ -57,6 +70,17 @@ INLINED color fetched(struct array array, uint layer, int x, int y, int z, struc
     if (channels > 2) texel.z = channel_at(array.texels, at + 2 * next, type);
     if (channels > 3) texel.w = channel_at(array.texels, at + 3 * next, type);
     return texel;
+}
+
+INLINED color fetched(struct array array, uint layer, int x, int y, int z, struct source source)
+{
+    return texel_at(array, offset_of(array, layer, x, y, z, source), source);
+}
+
+INLINED color fetched_after(struct array first, int x, int y, int z, struct source source)
+{
+    const struct array row = array_at(first, y * first.y + z * first.z, source);
+    return texel_at(row, x * (has_packed_rows(source.mode) ? (long)image_channels(source.format) : first.x), source);
 }
 
 INLINED void store_doubles(global uchar *first, uint channels, ulong i, uint4 elements)

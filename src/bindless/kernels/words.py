@@ -15,7 +15,7 @@ from ..model.image_call import ImageCall
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling
 from ..model.sampler import BindlessImageSampler
-from .launch_range import picture_kind
+from .launch_range import picture_kind, rows_kind
 
 __all__ = [
     "format_word",
@@ -133,7 +133,7 @@ def memory_mode(
         Whether rows are packed, and whether offsets fit 32 bits.
     """
     word = filter_.interpolation.number | 1 << 13 | (coords is not None) << 14
-    word |= (coords is not None and coords.itemsize == 8) << 15 | picture_kind(shape) << 18 | (centre == 0.5) << 20
+    word |= (coords is not None and coords.itemsize == 8) << 15 | rows_kind(shape) << 18 | (centre == 0.5) << 20
     for axis, keep in enumerate(keeps):
         word |= filter_.boundary[axis].number << (3 + 3 * axis) | keep << (22 + axis)
     return word | packed << 25 | small << 26 | (centre == 0) << 27

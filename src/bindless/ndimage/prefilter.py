@@ -10,6 +10,7 @@ from ..image.array_library import AnyArray
 from ..image.spline_filter import spline_coefficients
 from ..model.arrays import DType
 from ..model.enums import Boundary
+from ..model.errors import MemoryAllocationError
 from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -18,7 +19,7 @@ from .source import wait_unless_ordered
 __all__ = ["coefficients", "give_back", "options_of", "take"]
 
 _FLOAT32: DType = np.dtype(np.float32)
-_MOST_SHAPES, _MOST_BYTES = 4, 1 << 26  # of arrays that the calls in a queue leave to the next ones, and of each
+_MOST_SHAPES, _PART = 4, 32  # of arrays that the calls in a queue leave to the next ones; their part of its memory
 
 Pair = tuple[UsmArray, UsmArray]
 
@@ -60,16 +61,56 @@ def _options(filter_: Filter, dimensions: int, extend: bool) -> tuple[tuple[Boun
     return filter_.spline_lines[:dimensions], filter_.spline_margin[0] if extend else 0, fills
 
 
+class _Pairs:
+    """Arrays that calls in a queue leave to the next ones, by their shape.
+
+    Attributes
+    ----------
+    most, nbytes : int
+        Their bytes, at most and now.
+    """
+
+    __slots__ = ("by_shape", "most", "nbytes")
+
+    def __init__(self, queue: Queue) -> None:
+        self.by_shape: dict[tuple[int, ...], Pair] = {}
+        self.most, self.nbytes = int(queue.device.get_info("global_mem_size")) // _PART, 0
+
+
 def take(queue: Queue, shape: tuple[int, ...]) -> Pair:
     """Two float32 arrays on the device of an in-order queue, which nobody else uses until ``give_back``."""
-    pair: Pair | None = queue._storage.setdefault(take, {}).pop(shape, None)
-    return (usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)) if pair is None else pair
+    pairs: _Pairs | None = queue._storage.get(_Pairs)
+    if pairs is None:
+        pairs = queue._storage.setdefault(_Pairs, _Pairs(queue))
+    pair = pairs.by_shape.pop(shape, None)
+    if pair is not None:
+        pairs.nbytes -= 2 * pair[0].nbytes
+        return pair
+    try:
+        return usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)
+    except MemoryAllocationError:
+        _leave(pairs, 0, 0)
+        return usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)
 
 
 def give_back(queue: Queue, pair: Pair) -> None:
     """Leave two arrays to the next call: its commands come after those that use them now."""
-    free = queue._storage.get(take)
-    if free is not None and pair[0].nbytes <= _MOST_BYTES:
-        for shape in list(free)[: max(len(free) + 1 - _MOST_SHAPES, 0)]:
-            free.pop(shape, None)
-        free[pair[0].shape] = pair
+    pairs: _Pairs | None = queue._storage.get(_Pairs)
+    size = 2 * pair[0].nbytes
+    if pairs is None or size > pairs.most or pair[0].shape in pairs.by_shape:  # another thread's
+        return
+    if len(pairs.by_shape) == _MOST_SHAPES or pairs.nbytes + size > pairs.most:
+        _leave(pairs, _MOST_SHAPES - 1, pairs.most - size)
+    pairs.by_shape[pair[0].shape] = pair
+    pairs.nbytes += size
+
+
+def _leave(pairs: _Pairs, shapes: int, nbytes: int) -> None:
+    """Let go of the oldest ones, until there are at most so many shapes and bytes."""
+    pairs.nbytes = sum(2 * one.nbytes for one, _ in list(pairs.by_shape.values()))  # without what threads added at once
+    for shape in list(pairs.by_shape):
+        if len(pairs.by_shape) <= shapes and pairs.nbytes <= nbytes:
+            break
+        pair = pairs.by_shape.pop(shape, None)
+        if pair is not None:
+            pairs.nbytes -= 2 * pair[0].nbytes
