@@ -44,6 +44,27 @@ def test_a_loop_that_overwrites_its_array(
                 np.testing.assert_array_equal(out.numpy(), expected)
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+def test_pinned_frames_that_the_queue_writes(rng: np.random.Generator, queue: bl.Queue, in_order: bool) -> None:
+    """A picture becomes the next frame, between frames that were there before: each update reads what its place in the
+    queue says."""
+    shape = (700, 800, 3)
+    frames = rng.integers(0, 256, (3, *shape)).astype(np.uint8)
+    with bl.Queue(queue.device, queue.context, in_order=in_order) as own:
+        ready = [bl.usm_empty(shape, np.uint8, own, kind="host").copy_from(frame) for frame in frames]
+        fed = bl.usm_empty(shape, np.uint8, own, kind="host")
+        outs = [bl.usm_empty(shape, np.uint8, own, kind="host") for _ in range(6)]
+        with bl.Image(np.zeros(shape, np.uint8), filtering="nearest", queue=own) as image:
+            for number, out in enumerate(outs):
+                image.update(ready[number % 3])
+                image.warp([[1, 0, 1], [0, 1, 0]], shape[:2], out=fed)
+                image.update(fed)
+                image.warp([[1, 0, 2], [0, 1, 0]], shape[:2], out=out)
+            own.wait()
+        for number, out in enumerate(outs):
+            np.testing.assert_array_equal(out.numpy()[:, :-3], frames[number % 3][:, 3:])
+
+
 def test_pictures_of_several_threads_in_pinned_memory(rng: np.random.Generator, device: bl.Device) -> None:
     pixels = rng.integers(0, 256, (700, 800, 3)).astype(np.uint8)
     with bl.Queue(device, in_order=True) as own, bl.Image(pixels, filtering="nearest", queue=own) as image:

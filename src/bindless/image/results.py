@@ -18,6 +18,7 @@ from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.strides import reach
 from .array_library import OWN_TYPES, AnyArray, Library, hand_over
+from .downloads import download
 
 __all__ = ["Result", "copies_result"]
 
@@ -122,9 +123,10 @@ class Result:
         elif isinstance(self.array, np.ndarray) and isinstance(values, np.ndarray):
             self.array[...] = values
         elif values.size:
-            event = self._queue.memcpy(self.array, values, depends_on=after)
             if isinstance(self.array, np.ndarray):
-                event.wait()
+                self._queue.memcpy(self.array, values, depends_on=after).wait()
+            else:
+                download(self._queue, self.array, values, after)
         hand_over(self._out, self.array)
         return self._out
 

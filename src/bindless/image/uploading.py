@@ -3,6 +3,7 @@
 Channels that the device's formats need are added on the device. Pixels that are there already are copied there, in the
 order of the queue. For large pixels of the host, an update alternates between two buffers on the device: while one is
 read, the other is filled by a queue of its own, and what the image's queue brings back to the host meanwhile goes on.
+Events order the two queues where the pixels are pinned; pageable pixels are waited for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.dlpack import dlpack_type, dtype_of_dlpack
-from ..model.enums import ImageType
+from ..model.enums import ImageType, UsmKind
 from ..model.image_descriptor import ImageDescriptor
 from ..sampling.packing import After, PackedLaunch, pack, packed_launch
 from ..submission.event import Event
@@ -31,6 +32,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
 from .channel_copy import copy_channels
+from .downloads import before_upload
 from .mipmap import LevelLaunches, fill_levels
 from .options import ImageOptions
 from .pinned_uploads import free_array, pinned_arrays
@@ -137,6 +139,8 @@ class Uploads:
                 return None
         elif queue._stream.layout_of_foreign(array) != (shape, *element):
             return None
+        if type(array) is UsmArray and _takes_bus(array, self._descriptor, queue):
+            return self._repeat_from_pinned(array)
         queue.parallel_for(space, kernel, array, *arguments)
         if self._launches is None:
             return queue.ext_oneapi_copy(self._packed, self._memory)
@@ -154,7 +158,7 @@ class Uploads:
             copy_channels(own, array)
             source: AnyArray | None = own
         else:
-            source = turns.upload(array)
+            source, _ = turns.upload(array)
             if self._packing is not None:
                 space, kernel, arguments = self._packing[1]
                 queue.parallel_for(space, kernel, source, *arguments)
@@ -166,6 +170,16 @@ class Uploads:
         if turns is not None and event is not None:
             turns.readers = (event,)
         return True
+
+    def _repeat_from_pinned(self, array: UsmArray) -> Event:
+        """``repeat`` of pixels in pinned memory, to which the device adds channels."""
+        assert self._packing is not None and self._packed is not None
+        turns, (space, kernel, arguments) = self._own_turns(), self._packing[1]
+        source, copied = turns.upload(array, before_upload(self._queue, array))
+        self._queue.parallel_for(space, kernel, source, *arguments, depends_on=copied)
+        event = self._with_levels(self._queue.ext_oneapi_copy(self._packed, self._memory))
+        turns.readers = (event,)
+        return event
 
     def _with_levels(self, event: Event) -> Event:
         """The event of the last level of a mipmap, once the first one is copied; of other images the copy's."""
@@ -232,6 +246,13 @@ class Uploads:
                 event = self._store(array, before)
             elif is_whole and again and is_copied_again(array):
                 event = self._with_levels(queue.ext_oneapi_copy(array, self._memory, depends_on=before))
+            elif again and self._adds_channels(pixels.shape) and _takes_bus(pixels, desc, queue):
+                turns = self._own_turns()
+                there, before = turns.upload(pixels, before or before_upload(queue, pixels))
+                event = self._store(*self._padded_on_device(there, before, keep=True))
+                turns.readers = (event,)
+                if self._in_order:
+                    self._prepare_packing(pixels)
             else:
                 event = self._store(*self._padded_on_device(pixels, before, keep=again), once=not again)
                 if again and self._in_order:
@@ -315,14 +336,19 @@ class Uploads:
 
     def _take_turns(self, pixels: Array, after: After) -> _Turns:
         """Waits until the pixels have been read, but not for the image's queue."""
-        if self._turns is None:
-            self._turns = _Turns(self._queue)
+        turns = self._own_turns()
         pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
-        source = self._turns.upload(pixels)
+        source, _ = turns.upload(pixels)
         event = self._store(*self._padded_on_device(source, after, keep=True))
-        self._turns.readers = (event,)
+        turns.readers = (event,)
         self.ready = () if self._in_order else (event,)
-        return self._turns
+        return turns
+
+    def _own_turns(self) -> _Turns:
+        turns = self._turns
+        if turns is None:
+            turns = self._turns = _Turns(self._queue)
+        return turns
 
 
 class _Turns:
@@ -344,24 +370,41 @@ class _Turns:
         self._read: list[After] = [(), ()]  # by what the buffers are read last
         self._turn = 1
 
-    def upload(self, pixels: Array) -> UsmArray:
-        """The pixels on the device; returns when they have been read."""
+    def upload(self, pixels: AnyArray, after: After = ()) -> tuple[UsmArray, After]:
+        """The pixels on the device, and what their use comes after.
+
+        Pixels of numpy have been read when this returns. Pinned ones are read after ``after``, which comes after all
+        that reads the buffers.
+        """
         self._read[self._turn] = self.readers
         self._turn ^= 1
         if len(self._buffers) <= self._turn:
             self._buffers.append(usm_empty(pixels.shape, pixels.dtype, self._queue))
         buffer = self._buffers[self._turn]
+        if isinstance(pixels, UsmArray):
+            return buffer, (self._queue.memcpy(buffer, pixels, depends_on=after),)
         for event in self._read[self._turn]:  # the copy is waited for anyway, and C code submits it without events
             event.wait()
         copy = self._queue._stream.copy_bytes(pixels, buffer, None, ()) or self._queue.memcpy(buffer, pixels)
         copy.wait()
-        return buffer
+        return buffer, ()
 
 
 @lru_cache(256)
 def _first_level(desc: ImageDescriptor) -> ImageDescriptor:
     """The descriptor of a mipmap's first level: one object for equal ones, by which uploads of a kind are counted."""
     return desc.get_mip_level_desc(0)
+
+
+def _takes_bus(pixels: UsmArray, desc: ImageDescriptor, queue: Queue) -> bool:
+    """Whether a kernel would read many pixels of the host over the bus, where copies are quicker."""
+    return (
+        pixels._owner.kind is UsmKind.host
+        and pixels.nbytes >= _LARGE
+        and pixels.dtype == desc.dtype
+        and pixels.is_contiguous
+        and not queue.device.has(Aspect.usm_system_allocations)
+    )
 
 
 def _is_stored(pixels: AnyArray, desc: ImageDescriptor) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..core import ownership
-from ..core._submission import REAP_EVERY, Commands, know_types
+from ..core._submission import REAP_EVERY, Commands, Mark, know_types
 from ..core.lock import Lock
 from ..core.ownership import FORKED
 from ..model.dlpack import DLDeviceType
@@ -86,6 +86,8 @@ class CommandStream(Commands):
         Whether launches and copies are prepared for repetition.
     batch
         Number of the batch that memory in use is held in.
+    is_alone
+        Whether nobody else has the driver's queue, and may submit to it.
     """
 
     __slots__ = (
@@ -93,6 +95,7 @@ class CommandStream(Commands):
         "_events_cross_contexts",
         "_reason",
         "backend",
+        "is_alone",
         "log",
         "prepares",
         "profiling",
@@ -119,6 +122,7 @@ class CommandStream(Commands):
         self.backend = backend
         self.in_order, self._in_batches = in_order, in_order or backend.unordered_batches is not None
         self.profiling = profiling
+        self.is_alone = adopted is None
         if backend.traits.orders_streams:
             self._dlpack_type, self._dlpack_id = DLDeviceType.cuda, device.index
             self._dlpack_alone = len(backend.devices()) == 1
@@ -167,6 +171,20 @@ class CommandStream(Commands):
         if self.native is None:
             raise self.unusable()
         return self.native
+
+    @property
+    def position(self) -> int | None:
+        """The index of the last command, by which the driver's queue counts; None where it does not, or where others
+        submit too, or the host has still to start a command."""
+        lanes = self._lanes
+        if not self.in_order or not self.is_alone or not lanes or lanes[0].last_event or self.blocker or self.tasks:
+            return None
+        return int(lanes[0].submitted)
+
+    def position_of(self, event: Event) -> int | None:
+        """The index of an event's command in this queue, as of ``position``."""
+        native: object = event._native
+        return native.index if self.position is not None and isinstance(native, Mark) else None
 
     def unusable(self) -> Error:
         """The error of a use after the end."""

@@ -31,7 +31,7 @@ RUNS = {
     "blocks": ("backends/cuda/recorded_blocks.py",),
     "repeated-blocks": ("dask/test_dask_python_calls.py",),
     "pictures": ("backends/cuda/recorded_resampling.py",),
-    "large-copies": ("backends/cuda/recorded_copies.py", "backends/cuda/recorded_host_calls.py"),
+    "large-copies": tuple(f"backends/cuda/recorded_{name}.py" for name in ("copies", "host_calls", "pinned_frames")),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
     "python-calls": ("bindless_images/test_function_python_calls.py", "image/test_image_python_calls.py"),
     "closed-images": ("image/test_closed_images.py",),

@@ -83,7 +83,7 @@ _KINDS: dict[type, _Row] = {
     Platform: ("platform", lambda platform: platform._backend, _platform),
     Device: ("device", lambda device: device._backend, lambda device: [device._record.native]),
     Context: ("context", lambda context: context._backend, lambda context: [context._native]),
-    Queue: ("queue", lambda queue: queue._backend, lambda queue: [queue._native]),
+    Queue: ("queue", lambda queue: queue._backend, lambda queue: [queue._lend()]),
     Event: ("event", lambda event: _backend_of(event), _event),
     KernelBundle: ("kernel_bundle", lambda bundle: bundle.context._backend, _bundle),
     Kernel: ("kernel", lambda kernel: kernel._context._backend, _kernel),

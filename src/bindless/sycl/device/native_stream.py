@@ -33,7 +33,7 @@ def cuda_stream_of(queue: QueueBase) -> Callable[[], tuple[int, int]]:
                 f"{queue!r} has several streams, between which only events make order: make it with Queue(..., "
                 "in_order=True), or order a stream of your own with order_after_stream and order_stream_after"
             )
-        return STREAM_PROTOCOL, queue._backend.native_handle(queue._native)
+        return STREAM_PROTOCOL, queue._backend.native_handle(queue._lend())
 
     return __cuda_stream__
 

@@ -51,6 +51,12 @@ class QueueBase(Submitter):
             raise self._stream.unusable()
         return native
 
+    def _lend(self) -> NativeQueue:
+        """``_native`` for somebody who may submit to it from now on."""
+        native = self._native
+        self._stream.is_alone = False
+        return native
+
     if TYPE_CHECKING:  # what lower layers call; ``Queue`` defines it
 
         def __init__(self, device: Device, context: Context, *, in_order: bool) -> None: ...

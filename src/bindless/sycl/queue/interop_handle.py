@@ -36,7 +36,9 @@ class InteropHandle(SingleOwner):
 
     def get_native_queue(self) -> int:
         """Return the queue that the group was submitted to: a CUstream, a blr_queue_t, ..."""
-        return self._queue._backend.native_handle(self._queue._stream.native)
+        stream = self._queue._stream
+        stream.is_alone = False
+        return self._queue._backend.native_handle(stream.native)
 
     def get_native_device(self) -> int:
         """Return the handle of the queue's device."""
