@@ -188,3 +188,31 @@ def test_memory_that_is_not_ours_is_not_freed(queue, library):
 def test_host_memory_needs_a_copy(queue):
     with raises(bl.InvalidError, names="usm_empty"):
         bl.from_dlpack(np.arange(4.0), queue)
+
+
+class Pinned:
+    """Pinned memory as PyTorch exports it: on the host, which has no streams."""
+
+    def __init__(self, array: bl.UsmArray) -> None:
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, *, stream=None, max_version=None):
+        assert stream is None
+        return self.array.__dlpack__(max_version=max_version)
+
+
+def test_pinned_memory_has_no_stream(device: bl.Device):
+    """Large frames and results in pinned memory of another library: nothing is asked to come after a stream."""
+    with bl.Queue(device, in_order=True) as queue:
+        frame, out = (bl.usm_empty((700, 800, 3), np.uint8, queue, kind="host") for _ in range(2))
+        frame.copy_from(np.uint8(7))
+        assert frame.__dlpack_device__() == (3, 0)
+        assert bl.from_dlpack(Pinned(frame), queue).address == frame.address
+        with bl.Image(np.zeros(frame.shape, np.uint8), queue=queue) as image:
+            for _ in range(3):
+                image.update(Pinned(frame)).wait()
+                given = Pinned(out)
+                assert image.warp(np.eye(3), frame.shape[:2], out=given) is given

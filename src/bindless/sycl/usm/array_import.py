@@ -201,7 +201,7 @@ def _import_dlpack(x: Any, queue: QueueBase | None) -> UsmArray:
     native = target._native  # raises if it has ended
     kind = _known_type(place, target)
     backend = target._backend
-    ordered = backend.traits.orders_streams and kind != DLDeviceType.cpu
+    ordered = backend.traits.orders_streams and kind not in _HOST_TYPES  # whose exporters wait
     if is_capsule:
         capsule = x
         if ordered:  # exporters order their work before the legacy default stream by default
