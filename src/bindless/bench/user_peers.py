@@ -192,9 +192,9 @@ def volume_peers(volume: Array, matrix: Array, offset: Array, *, on_gpu: bool) -
         return {}
     homogeneous = np.eye(4)
     homogeneous[:3, :3], homogeneous[:3, 3] = matrix, offset
-    turned = cupy.asarray(homogeneous)
 
     def transform(textures: bool) -> Callable[[], object]:
+        turned = cupy.asarray(homogeneous, np.float32 if textures else None)  # its textures take no float64
         options = {"texture_memory": True} if textures else {}
         return lambda: ndimage.affine_transform(cupy.asarray(volume), turned, order=1, mode="nearest", **options).get()
 
