@@ -28,6 +28,7 @@ elseif(target MATCHES "macos")
   set(CMAKE_SKIP_RPATH ON)
   set(CMAKE_C_ARCHIVE_CREATE "\"${zig}\" ar qc <TARGET> <OBJECTS>") # the host's tools write another format
   set(CMAKE_C_ARCHIVE_FINISH "\"${zig}\" ranlib <TARGET>")
+  set(CMAKE_USER_MAKE_RULES_OVERRIDE "${CMAKE_CURRENT_LIST_DIR}/zig_macos.cmake")
   set(CMAKE_INSTALL_NAME_TOOL "${CMAKE_COMMAND}" -E true) # required by CMake, without work to do
 endif()
 set(CMAKE_C_COMPILER "${zig}" cc)
