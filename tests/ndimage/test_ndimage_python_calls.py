@@ -105,7 +105,7 @@ def test_a_queue_keeps_images_until_it_is_closed() -> None:
     image = np.random.default_rng(7).random((8, 9)).astype(np.float32)
     queue = bl.Queue("reference", in_order=True)
     ndimage.shift(image, 0.5, order=1, queue=queue)
-    stores = [weakref.ref(kept.store) for kept in images_of(queue).free.values()]
+    stores = [weakref.ref(image.store) for row in images_of(queue).free.values() for image in row]
     assert len(stores) == 1
     queue.close()
     gc.collect()

@@ -17,8 +17,7 @@ from ..model.arrays import Array, DType
 from ..model.enums import Boundary, coerce
 from ..model.errors import InvalidError
 from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
-from ..sampling.packing import After, contiguous
-from ..submission.event import Event
+from ..sampling.packing import After, Packing, contiguous
 from ..sycl.kernel.builtin import builtin_kernel, launch_range
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -26,11 +25,13 @@ from .array_library import AnyArray
 
 if TYPE_CHECKING:
     from ..model.ranges import NdRange
+    from ..submission.event import Event
     from ..sycl.kernel.kernel import Kernel
 
 __all__ = [
     "LOCAL_SAMPLES",
     "SECOND",
+    "DeviceFilter",
     "HostFilter",
     "SplineLaunch",
     "described_filter",
@@ -121,9 +122,8 @@ def spline_coefficients(
         if not described.arrays:
             return target, after
         source, after = contiguous(queue, samples, samples.shape, _FLOAT32, "samples", after)
-        described = described._replace(source=source.address, target=target.address)
         if queue._backend.spline_filters is not None:
-            return target, (_by_back_end(queue, described, after, (source, target)),)
+            return target, DeviceFilter(queue, described).run(source, target, target, after)
         return target, filter_by_kernels(queue, described, source, target, after)
     if samples.dtype.kind not in "biuf":
         raise InvalidError(f"samples have dtype {samples.dtype}: B-splines are filtered in float32, from real numbers")
@@ -208,10 +208,52 @@ class HostFilter:
             reference.check(status, "blrSplineFilter")
 
 
-def _by_back_end(queue: Queue, described: SplineFilter, after: After, keep: tuple[UsmArray, ...]) -> Event:
-    filters, native = queue._backend.spline_filters, queue._native
-    assert filters is not None
-    return queue._stream.submit(lambda waits: filters.spline_filter(native, described, waits), after, keep)
+class DeviceFilter:
+    """The filter of arrays on the device, of which the addresses are left open.
+
+    Parameters
+    ----------
+    queue : Queue
+        Does the work.
+    described : SplineFilter
+        Of at least one array.
+    samples : Packing | None
+        Makes elements of a layout packed ones of float32, in an in-order queue; None where they are.
+    """
+
+    def __init__(self, queue: Queue, described: SplineFilter, samples: Packing | None = None) -> None:
+        self._queue, self._described, self._samples = queue, described, samples
+        self._filters = queue._backend.spline_filters
+        self._launches = [] if self._filters is not None else spline_launches(queue, described)
+        self._is_first_in_target = not self._launches or self._launches[0].target == _TARGET
+
+    def run(self, source: UsmArray, target: UsmArray, second: UsmArray, after: After = ()) -> After:
+        """Filter one array into another.
+
+        Parameters
+        ----------
+        target, second : UsmArray
+            Packed float32 arrays of the coefficients' shape, apart from the source; the second gets any values.
+        after : After
+            What the work comes after.
+        """
+        queue, filters = self._queue, self._filters
+        if self._samples is not None:
+            _, space, kernel, before, behind = self._samples
+            packed = second if self._is_first_in_target else target
+            queue.parallel_for(space, kernel, source, *before, packed, *behind)
+            source = packed
+        if filters is None:
+            return run_launches(queue, self._launches, (source, target, second), after)
+        native = queue._stream.native  # the stream raises the error of one that has ended, and of memory that was freed
+        first, last = source._owner.address + source._offset, target._owner.address + target._offset
+        described = self._described._replace(source=first, target=last)
+        event = queue._stream.submit(
+            lambda waits: filters.spline_filter(native, described, waits),  # type: ignore[arg-type]
+            after,
+            (source, target),
+        )
+        return (event,)
 
 
 class SplineLaunch(NamedTuple):

@@ -22,7 +22,7 @@ from ..model.aspects import Aspect
 from ..model.dlpack import dlpack_type, dtype_of_dlpack
 from ..model.enums import ImageType, UsmKind
 from ..model.image_descriptor import ImageDescriptor
-from ..sampling.packing import After, PackedLaunch, pack, packed_launch
+from ..sampling.packing import After, Layout, Packing, pack
 from ..submission.event import Event
 from ..submission.host_access import HostAccess
 from ..sycl.copy.image_copy import image_copy
@@ -100,7 +100,7 @@ class Uploads:
         # The arguments of ``Commands.upload`` for the next update, after the array.
         self._row: tuple[ImageMem, tuple[int, ...], int, int, int, bool, list[Array] | None] | None = None
         # What an array on the device has, and the launch that adds channels to it.
-        self._packing: tuple[tuple[tuple[int, ...], int, int], PackedLaunch] | None = None
+        self._packing: tuple[tuple[tuple[int, ...], int, int], Packing] | None = None
         self._channels: tuple[int, ...] = ()  # the shape of small pixels of the host without the added channels
         self.ready: After = ()
 
@@ -133,7 +133,7 @@ class Uploads:
             return self._repeat_on_host(array)
         if packing is None:
             return None
-        (shape, *element), (space, kernel, arguments) = packing
+        (shape, *element), (_, space, kernel, before, behind) = packing
         if type(array) is UsmArray:
             if not array._contiguous or array.shape != shape or array.dtype != self._descriptor.dtype:
                 return None
@@ -141,7 +141,7 @@ class Uploads:
             return None
         if type(array) is UsmArray and _takes_bus(array, self._descriptor, queue):
             return self._repeat_from_pinned(array)
-        queue.parallel_for(space, kernel, array, *arguments)
+        queue.parallel_for(space, kernel, array, *before, self._packed, *behind)
         if self._launches is None:
             return queue.ext_oneapi_copy(self._packed, self._memory)
         queue.ext_oneapi_copy(self._packed, self._memory)
@@ -160,8 +160,8 @@ class Uploads:
         else:
             source, _ = turns.upload(array)
             if self._packing is not None:
-                space, kernel, arguments = self._packing[1]
-                queue.parallel_for(space, kernel, source, *arguments)
+                _, space, kernel, before, behind = self._packing[1]
+                queue.parallel_for(space, kernel, source, *before, self._packed, *behind)
                 source = self._packed
         event: Event | None = queue.ext_oneapi_copy(source, self._memory)
         if self._launches is not None:
@@ -174,9 +174,9 @@ class Uploads:
     def _repeat_from_pinned(self, array: UsmArray) -> Event:
         """``repeat`` of pixels in pinned memory, to which the device adds channels."""
         assert self._packing is not None and self._packed is not None
-        turns, (space, kernel, arguments) = self._own_turns(), self._packing[1]
+        turns, (_, space, kernel, before, behind) = self._own_turns(), self._packing[1]
         source, copied = turns.upload(array, before_upload(self._queue, array))
-        self._queue.parallel_for(space, kernel, source, *arguments, depends_on=copied)
+        self._queue.parallel_for(space, kernel, source, *before, self._packed, *behind, depends_on=copied)
         event = self._with_levels(self._queue.ext_oneapi_copy(self._packed, self._memory))
         turns.readers = (event,)
         return event
@@ -207,7 +207,9 @@ class Uploads:
         if element is None or target is None or desc.type is ImageType.mipmap or pixels.dtype != desc.dtype:
             return
         if self._packing is None and self._adds_channels(pixels.shape) and target.address % _MOST_ALIGNMENT == 0:
-            self._packing = (pixels.shape, *element), packed_launch(self._queue, pixels.shape[-1], target)
+            layout = Layout.packed(pixels.shape, desc.dtype)
+            packing = Packing.of(self._queue, layout, desc.dtype, desc.num_channels)
+            self._packing = None if packing is None else ((pixels.shape, *element), packing)
 
     def fill(
         self, pixels: AnyArray, level: Level, *, again: bool, source: tuple[object, tuple[int, ...]] | None = None

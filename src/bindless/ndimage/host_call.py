@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..bindless_images.result_arrays import SMALLEST, empty_result
-from ..image.array_library import Library
+from ..image.array_library import OWN_TYPES, Library
 from ..image.spline_filter import HostFilter, described_filter
 from ..model.arrays import Array, DType
 from ..model.filter import CoordinateMap, Filter
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
 from .casting import cast
 from .images import ImageKey, Images, images_of
 from .layers import MOST_CHANNELS, Layers
@@ -21,7 +23,7 @@ from .places import Places
 from .prefilter import options_of
 from .repeated import Key, add
 from .source import Input, elements_of
-from .target import Output, round_to
+from .target import Output, round_to, to_device, to_host
 
 __all__ = ["Picture", "repeat", "repeat_filter"]
 
@@ -68,6 +70,10 @@ class _Result(NamedTuple):
         Makes arrays of this size.
     library : Library | None
         Of the arrays, if not numpy.
+    read : Callable[[Any], Array] | None
+        Gives the elements of such arrays on the host.
+    memory : Queue | None
+        Of results in USM.
     """
 
     shape: tuple[int, ...]
@@ -77,25 +83,31 @@ class _Result(NamedTuple):
     in_place: bool
     empty: Callable[..., Array]
     library: Library | None
+    read: Callable[[Any], Array] | None
+    memory: Queue | None
 
     @classmethod
     def of(cls, source: Input, target: Output, computed: DType) -> _Result | None:
-        """None where arrays are of several libraries, lie on a device, or have their channels elsewhere than last."""
-        axis, array = source.channel_axis, target.array
+        """None where arrays are of several libraries, have their channels elsewhere than last, or lie on a device: of
+        those integers of 64 bits in USM come to the host."""
+        axis, array, kind = source.channel_axis, target.array, type(source.value)
         if axis is not None and axis != len(source.shape):
             return None
-        if array is not None and (type(target.caller) is not type(source.value) or not isinstance(array, np.ndarray)):
+        if array is not None and (type(target.caller) is not kind or type(array) not in OWN_TYPES):
             return None
-        if source.on_device or (type(source.value) is not np.ndarray and source.library is None):
+        in_usm = kind is UsmArray and _is_wide(source.dtype) and (array is None or array.is_contiguous)  # type: ignore[union-attr]
+        if not in_usm and (source.on_device or (kind is not np.ndarray and source.library is None)):
             return None
+        read = None if kind is np.ndarray else partial(to_host, queue=source.queue) if in_usm else np.from_dlpack
         channels = source.pixels.shape[-1:] if axis is not None else ()
         in_place = array is not None and target.memory(computed, in_usm=False) is not None
         shape = (*target.shape, *channels)
         large = math.prod(shape) * max(computed.itemsize, target.dtype.itemsize) >= SMALLEST
         empty = empty_result if large else np.empty
-        return cls(shape, computed, target.dtype, array is not None, in_place, empty, source.library)
+        memory = source.queue if in_usm else None
+        return cls(shape, computed, target.dtype, array is not None, in_place, empty, source.library, read, memory)
 
-    def deliver(self, values: Array, target: Array | None, caller: object) -> Any:
+    def deliver(self, values: Array, target: Array | None, caller: Any) -> Any:
         """The result, which the caller may give."""
         if target is not None or self.computed != self.dtype:
             result = self.empty(self.shape, self.dtype) if target is None else target
@@ -104,6 +116,8 @@ class _Result(NamedTuple):
             else:
                 result[...] = round_to(values, self.dtype)
             values = result
+        if self.memory is not None:
+            return to_device(values, self.memory, caller if self.writes else None)
         if self.writes:
             return caller
         return values if self.library is None else self.library(values)
@@ -158,12 +172,12 @@ class HostCall(NamedTuple):
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """See ``repeated.Call``: None also where the queue keeps no such image now, or a library gives no array."""
         result, points = self.result, coords
-        array, target = value, output if result.writes else None
-        if result.library is not None:
+        array, target = value, output if result.writes and result.memory is None else None
+        if result.read is not None:
             try:
-                array = np.from_dlpack(value)
-                target = None if target is None else np.from_dlpack(target)
-                points = None if coords is None else np.from_dlpack(coords)
+                array = result.read(value)
+                target = None if target is None else result.read(target)
+                points = None if coords is None else result.read(coords)
             except (BufferError, RuntimeError, TypeError, ValueError):
                 return None
         if target is not None and not target.flags.writeable:
@@ -182,9 +196,10 @@ class HostCall(NamedTuple):
         if self.coords is not None:
             points = np.ascontiguousarray(points, self.coords[0]).reshape(self.coords[1], -1)[::-1]
         free, key = self.images.free, self.picture.image
-        image = free.pop(key, None)  # nobody else uses it then
-        if image is None:
+        row = free.pop(key, None)
+        if not row:
             return None
+        image = row.pop()
         try:
             picture = image.pictures.get(self.picture.plan)
             if picture is None:
@@ -197,8 +212,7 @@ class HostCall(NamedTuple):
             values: Any = target if result.in_place else result.empty(result.shape, result.computed)
             picture.submit(self.map if map_ is None else map_, values, points)
         finally:
-            if free.setdefault(key, image) is not image:  # another thread has given one back
-                image.store.close()
+            free.setdefault(key, row).append(image)
         return output if result.in_place else result.deliver(values, target, output)
 
 
@@ -236,10 +250,10 @@ class HostFilterCall(NamedTuple):
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """See ``repeated.Call``."""
         result = self.result
-        array, target = value, output if result.writes else None
-        if result.library is not None:
+        array, target = value, output if result.writes and result.memory is None else None
+        if result.read is not None:
             try:
-                array, target = np.from_dlpack(value), None if target is None else np.from_dlpack(target)
+                array, target = result.read(value), None if target is None else result.read(target)
             except (BufferError, RuntimeError, TypeError, ValueError):
                 return None
         if target is not None and not target.flags.writeable:
@@ -251,6 +265,10 @@ class HostFilterCall(NamedTuple):
         values = result.empty(samples.shape, _FLOAT32)
         self.filter.run(samples, values)
         return result.deliver(values.transpose(self.back).reshape(result.shape), target, output)
+
+
+def _is_wide(dtype: DType) -> bool:
+    return dtype.kind in "iu" and dtype.itemsize == 8
 
 
 def repeat(key: Key, picture: Picture, source: Input, target: Output, places: Places, fill: float) -> None:
@@ -273,7 +291,7 @@ def repeat(key: Key, picture: Picture, source: Input, target: Output, places: Pl
         places.shift(margin).map,
         tuple(pixels.shape),
         fill,
-        source.dtype.kind in "iu" and source.dtype.itemsize == 8,
+        _is_wide(source.dtype),
         described == stored and stored.nbytes <= _SMALL,
         None if coords is None else (coords.dtype, dims),
         filter_,
@@ -293,12 +311,11 @@ def repeat_filter(key: Key, source: Input, target: Output, filter_: Filter, laye
     lines, _, _ = options_of(filter_, count, extend=False)
     described = described_filter(tuple(pixels.shape[axis] for axis in order), count, lines)
     back = tuple(order.index(axis) for axis in range(len(order)))
-    is_wide = source.dtype.kind in "iu" and source.dtype.itemsize == 8
     all_dims = dims, dims, dims
     add(
         key,
         HostFilterCall(
-            source.queue, all_dims, 0, HostFilter(described), tuple(pixels.shape), is_wide, tuple(order), back,
-            result._replace(in_place=False),
+            source.queue, all_dims, 0, HostFilter(described), tuple(pixels.shape), _is_wide(source.dtype), tuple(order),
+            back, result._replace(in_place=False),
         ),
     )  # fmt: skip

@@ -10,24 +10,26 @@ import numpy as np
 
 from ..image.array_library import AnyArray
 from ..image.device_image import ImageStore
+from ..model.arrays import DType
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle
 from ..model.resampling import Window
 from ..model.sampler import BindlessImageSampler
 from ..sampling.plan import Plan
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray
+from ..sycl.usm import UsmArray, usm_empty
 
-__all__ = ["ImageKey", "Images", "StoredImage", "Units", "images_of"]
+__all__ = ["Forms", "ImageKey", "Images", "StoredImage", "Units", "images_of"]
 
 _STEP = 16  # texels: parts of larger images are stored in images whose sizes are multiples of it
 _MOST_IMAGES, _MOST_BYTES = 4, 1 << 26  # that the calls of ndimage leave to the next ones, and of one of them
-_MOST_PICTURES = 64  # of an image
+_MOST_PICTURES, _MOST_ROWS = 64, 2  # of an image, and rows of arrays
 
 
 Triple = tuple[float, float, float]
 Units = tuple[SampledImageHandle, Triple, Triple]
 ImageKey = tuple[ImageDescriptor, ImageDescriptor]
+Forms = tuple[tuple[tuple[int, ...], DType], ...]  # shapes and dtypes
 
 
 class StoredImage:
@@ -41,13 +43,16 @@ class StoredImage:
         Its memory.
     pictures : dict[Any, Plan]
         Plans of its pictures, by what identifies them.
+    arrays : dict[Forms, list[UsmArray]]
+        Memory of the device for its texels on their way, which commands use one after the other.
     """
 
-    __slots__ = ("_readers", "key", "pictures", "store")
+    __slots__ = ("_readers", "arrays", "key", "pictures", "store")
 
     def __init__(self, key: ImageKey, store: ImageStore) -> None:
         self.key, self.store = key, store
         self.pictures: dict[Any, Plan] = {}
+        self.arrays: dict[Forms, list[UsmArray]] = {}
         self._readers: dict[BindlessImageSampler, Units] = {}
 
     def reader(self, sampler: BindlessImageSampler) -> Units:
@@ -66,6 +71,13 @@ class StoredImage:
             self.pictures.clear()
         self.pictures[key] = picture
 
+    def add_arrays(self, forms: Forms, queue: Queue) -> list[UsmArray]:
+        """New arrays of some shapes and dtypes, kept for the next call."""
+        if len(self.arrays) >= _MOST_ROWS:
+            self.arrays.clear()
+        row = self.arrays[forms] = [usm_empty(shape, dtype, queue) for shape, dtype in forms]
+        return row
+
 
 class Images:
     """A pool of images.
@@ -81,13 +93,14 @@ class Images:
 
     Attributes
     ----------
-    free : dict[ImageKey, StoredImage]
-        Images that no call uses now.
+    free : dict[ImageKey, list[StoredImage]]
+        Images that no call uses now, in rows. A call takes a row by ``pop``, so that nobody else has it, and an image
+        from that; at its end it appends the image to the row of ``setdefault``, which may be that of another thread.
     """
 
     def __init__(self, queue: Queue, most: int = _MOST_IMAGES, most_bytes: int | None = None) -> None:
         self._queue, self._most, self._most_bytes = queue, most, most_bytes
-        self.free: dict[ImageKey, StoredImage] = {}
+        self.free: dict[ImageKey, list[StoredImage]] = {}
 
     def take(
         self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
@@ -109,11 +122,14 @@ class Images:
         whole = window is None or self._most == 0 or isinstance(pixels, UsmArray) or tuple(pixels.shape) != stored.shape
         size = stored if whole else _rounded(stored, window)
         key = (described, size) if whole else (size, size)
-        image = self.free.pop(key, None)
-        again = image is not None
-        if image is None:
-            while self.free and len(self.free) >= self._most:
-                self._close_oldest()
+        row = self.free.pop(key, None)
+        again = bool(row)
+        if row:
+            image = row.pop()
+            if row:
+                self.free.setdefault(key, []).extend(row)
+        else:
+            self._close_all_but(self._most - 1)
             image = StoredImage(key, ImageStore.empty(key[0], size, self._queue))
         try:
             if whole:
@@ -133,22 +149,22 @@ class Images:
         if self._most == 0 or (self._most_bytes is not None and image.store.descriptor.nbytes > self._most_bytes):
             image.store.close()
             return
-        other, self.free[image.key] = self.free.pop(image.key, None), image  # the latest
-        if other is not None:  # of another thread
-            other.store.close()
-        while len(self.free) > self._most:
-            self._close_oldest()
+        self.free.setdefault(image.key, []).append(image)
+        self._close_all_but(self._most)
 
-    def _close_oldest(self) -> None:
-        try:
-            self.free.pop(next(iter(self.free))).store.close()
-        except (KeyError, StopIteration, RuntimeError):  # another thread changes it
-            return
+    def _close_all_but(self, count: int) -> None:
+        """Close the oldest images until there are not more."""
+        while sum(map(len, list(self.free.values()))) > max(count, 0):
+            try:
+                row = self.free.pop(next(iter(self.free)))
+            except (KeyError, StopIteration, RuntimeError):  # another thread changes it
+                return
+            for image in row:
+                image.store.close()
 
     def close(self) -> None:
         """Free everything."""
-        while self.free:
-            self._close_oldest()
+        self._close_all_but(0)
 
 
 def images_of(queue: Queue) -> Images:

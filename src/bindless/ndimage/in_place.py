@@ -20,7 +20,7 @@ from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.strides import reach
 from .arguments import COPY, MOST_AXES
 from .device_call import Coefficients, Form, remember
-from .layers import Layers
+from .layers import MOST_CHANNELS, Layers
 from .places import AS_IT_IS, Places
 from .prefilter import coefficients, options_of
 from .repeated import Key
@@ -182,19 +182,21 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
 def _launches(
     source: Input, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int], *, extend: bool
 ) -> Coefficients | None:
-    """The filter of a call that comes again; None of arrays that are converted or ordered first."""
-    queue, shape = source.queue, source.pixels.shape
-    layers = Layers.of(shape, unchanged)
-    samples = None if source.dtype == _FLOAT32 else _copy(queue, source.pixels, _FLOAT32, unchanged)
-    if (
-        not layers.in_place
-        or queue._backend.spline_filters is not None
-        or (samples is None and source.dtype != _FLOAT32)
-    ):
+    """The filter of a call that comes again; None where no kernel makes the elements its own."""
+    queue, pixels, dims = source.queue, source.pixels, len(source.shape)
+    layers = Layers.of(pixels.shape, unchanged)
+    if pixels.shape[-1] > MOST_CHANNELS or queue._backend.spline_filters is not None:
         return None
-    count, dims = layers.count(shape), len(shape) - 1 - len(layers.axes)
-    lines, _, fill = options_of(filter_, dims, extend=extend)
-    described = described_filter((count, *shape[len(layers.axes) :]), dims, lines, margin, fill)
+    samples, ordered = None, pixels.transpose(*layers.order(dims))
+    if source.dtype != _FLOAT32 or not layers.in_place:
+        samples = _copy(queue, ordered, _FLOAT32, range(len(layers.axes)))
+        if samples is None:
+            return None
+    count = dims - len(layers.axes)
+    lines, _, fill = options_of(filter_, count, extend=extend)
+    described = described_filter(
+        (layers.count(pixels.shape), *ordered.shape[len(layers.axes) :]), count, lines, margin, fill
+    )
     return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype), samples)
 
 

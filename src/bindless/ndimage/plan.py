@@ -37,6 +37,7 @@ from .prefilter import coefficients
 from .repeated import Key
 from .source import ELEMENTS, Input, element_of, elements_of, native
 from .target import Output
+from .usm_call import repeat_in_usm
 
 __all__ = ["CallPlan", "Description", "prepare", "resample"]
 
@@ -231,9 +232,10 @@ class CallPlan:
         AnyArray | None
             None where the pool has no such image now.
         """
-        image = images.free.pop(key, None)  # nobody else uses it then
-        if image is None:
+        row = images.free.pop(key, None)
+        if not row:
             return None
+        image = row.pop()
         picture, window = image.pictures.get((self, 0)), places.window
         try:
             if picture is None or window is None:
@@ -249,8 +251,7 @@ class CallPlan:
             results = self._empty(self.shape, self.computed) if values is None else values
             picture.submit(places.map, results, coords)
         finally:
-            if images.free.setdefault(key, image) is not image:  # another thread has given one back
-                image.store.close()
+            images.free.setdefault(key, row).append(image)
         return results
 
     def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> Plan:
@@ -334,10 +335,13 @@ def resample(
         values = plan.memory(queue)
     if values.size:
         image = plan.run(queue, pixels, values, places, images_of(queue))
-        if key is not None and image is not None and not plan.in_usm:
+        if key is not None and image is not None and plan.layers is None:
             splines = filter_ if plan.prefilters else None
             again = Picture(image, (plan, 0), plan.stored, plan.computed, splines)
-            repeat(key, again, source, target, places, filter_.fill)
+            if isinstance(pixels, UsmArray):
+                repeat_in_usm(key, again, source, target, places)
+            else:
+                repeat(key, again, source, target, places, filter_.fill)
     return target.deliver(values if plan.layers is None else plan.layers.join(values))
 
 

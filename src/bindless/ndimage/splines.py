@@ -21,6 +21,7 @@ from .prefilter import coefficients
 from .repeated import recall
 from .source import axis_of, elements_of, source_of
 from .target import Output
+from .usm_call import repeat_filter_in_usm
 
 __all__ = ["spline_filter", "spline_filter1d"]
 
@@ -137,14 +138,17 @@ def _filtered(
     require_axes(function, dims - len(layers.axes))
     inputs = layers.spread(source.queue, pixels)
     filtered, _ = coefficients(source.queue, inputs, dims - len(layers.axes), filter_)
-    if key is not None and isinstance(filtered, UsmArray) and target.dtype == filtered.dtype:
-        places = Places.affine(np.eye(dims), np.zeros(dims), source.shape)
-        again(key, source, target, None, places, filter_, filtered, 0, layers.axes)
-    elif key is not None and isinstance(filtered, np.ndarray):
+    if key is not None and isinstance(filtered, np.ndarray):
         repeat_filter(key, source, target, filter_, layers)
     whole = layers.join(filtered.reshape(layers.spread_shape(source.shape)))
-    if isinstance(whole, UsmArray) and whole.dtype != target.dtype and source.on_device:
-        values = filtered_in_place(source, target, filter_, whole, layers.axes, key)
+    if isinstance(whole, UsmArray) and source.on_device:
+        is_result = whole.dtype == target.dtype and whole.is_contiguous
+        values = None if is_result else filtered_in_place(source, target, filter_, whole, layers.axes, key)
         if values is not None:
             return target.deliver(values)
+        if key is not None and is_result and source.queue._backend.spline_filters is None:
+            places = Places.affine(np.eye(dims), np.zeros(dims), source.shape)
+            again(key, source, target, None, places, filter_, whole, 0, layers.axes)
+        elif key is not None:
+            repeat_filter_in_usm(key, source, target, filter_, layers)
     return target.deliver(whole)

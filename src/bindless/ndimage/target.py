@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from ..bindless_images.result_arrays import SMALLEST, empty_result
 from ..image.array_library import AnyArray, Library, hand_over
 from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError
 from ..model.message_values import shown
 from ..sampling.row_blocks import require_room
+from ..submission.command_stream import events_of_users
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
+from ..sycl.usm.functions import new_array
 from .casting import cast
 from .errors import left_to_scipy
 from .source import Input, native
 
-__all__ = ["Output", "converted", "returned", "round_to"]
+__all__ = ["Output", "converted", "returned", "round_to", "to_device", "to_host"]
 
 
 _LARGEST = 8  # bytes of an element
@@ -156,7 +159,7 @@ def _dtype_of(output: Any) -> DType:
 def returned(values: AnyArray, queue: Queue, library: Library | None, *, on_device: bool) -> Any:
     """A result as its caller wants it: on the device or on the host, of the library of the input."""
     if on_device and isinstance(values, np.ndarray):
-        values = _on_device(values, queue)
+        values = to_device(values, queue)
     elif not on_device and isinstance(values, UsmArray):
         values = values.numpy()
     if library is None:
@@ -193,12 +196,24 @@ def _on_host(values: AnyArray) -> Array:
     return values.numpy() if isinstance(values, UsmArray) else values
 
 
-def _on_device(values: Array, queue: Queue) -> UsmArray:
+def to_device(values: Array, queue: Queue, target: UsmArray | None = None) -> UsmArray:
+    """Values of the host in a packed array on the device, which others may use, default a new one; waits."""
     array = np.ascontiguousarray(values)
-    copied = usm_empty(array.shape, array.dtype, queue)
+    if target is None:
+        target = new_array(array.shape, array.dtype, queue)
     if array.size:
-        queue.memcpy(copied, array).wait()
-    return copied
+        queue.memcpy(target, array, depends_on=events_of_users(target._owner)).wait()
+    return target
+
+
+def to_host(values: UsmArray, queue: Queue) -> Array:
+    """Values of a packed array on the device, after the work submitted so far that uses it; waits."""
+    array = (
+        np.empty(values.shape, values.dtype) if values.nbytes < SMALLEST else empty_result(values.shape, values.dtype)
+    )
+    if array.size:
+        queue.memcpy(array, values, depends_on=events_of_users(values._owner)).wait()
+    return array
 
 
 def _same(one: AnyArray, other: AnyArray) -> bool:

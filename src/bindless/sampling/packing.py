@@ -6,6 +6,8 @@ The kernel is ``csrc/kernels/source/pack.cl``. Nothing here waits.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +21,11 @@ from ..sycl.kernel.builtin import builtin_kernel, launch, launch_range
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.strides import packed_strides, same_layout
 
-__all__ = ["PackedLaunch", "contiguous", "pack", "packed_launch", "packs"]
+__all__ = ["Layout", "Packing", "contiguous", "pack", "packs"]
 
 After = tuple[Event, ...]
-PackedLaunch = tuple[NdRange, Kernel, tuple[object, ...]]
 
 _FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
 _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
@@ -90,8 +92,10 @@ def pack(
         return (queue.memcpy(target, packed, depends_on=pack(queue, source, packed, after, units)),)
     kernel = builtin_kernel(queue, choose.pack(source.dtype))
     count = math.prod(target.shape[:-1])
-    arguments = _arguments(source.dtype, axes, source.strides[-1], channels, target, units)
-    return (launch(queue, kernel, count, source.pointer, *arguments, depends_on=after),)
+    before, behind = _arguments(source.dtype, axes, source.strides[-1], channels, target.dtype, stored_channels, count)
+    scale, bias = (*units[0], 1.0, 1.0)[:3], (*units[1], 0.0, 0.0)[:3]
+    arguments = source.pointer, *before, target.pointer, *behind, *scale, *bias
+    return (launch(queue, kernel, count, *arguments, depends_on=after),)
 
 
 def _arguments(
@@ -99,39 +103,102 @@ def _arguments(
     axes: tuple[tuple[int, int], ...],
     step: int,
     channels: int,
-    target: UsmArray,
-    units: tuple[tuple[float, ...], tuple[float, ...]] = _UNSCALED,
-) -> tuple[object, ...]:
-    """The kernel's arguments after the source: plain numbers, which a launch that comes again packs in C."""
+    target: DType,
+    target_channels: int,
+    count: int,
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The kernel's arguments between the two arrays, and those behind them but for the units: plain numbers, which a
+    launch that comes again packs in C."""
     plane, row, pixel = ((1, 0),) * (_MOST_AXES - len(axes)) + axes
     flat = len(axes) < 2
     strides = plane[1], row[1], pixel[1], step
     sizes = 0 if flat else row[0], 0 if flat else pixel[0], channels
-    scale, bias = (*units[0], 1.0, 1.0)[:3], (*units[1], 0.0, 0.0)[:3]
-    count = math.prod(target.shape[:-1])
-    written = target.pointer, _element(target.dtype), target.shape[-1], count
-    return (_element(dtype), *strides, *sizes, *written, *scale, *bias)
+    return (_element(dtype), *strides, *sizes), (_element(target), target_channels, count)
 
 
-def packed_launch(queue: Queue, channels: int, target: UsmArray) -> PackedLaunch:
-    """The launch that adds channels to an array of the target's type on the device, contiguous, of as many pixels.
+class Layout(NamedTuple):
+    """An array apart from its address.
 
-    Parameters
+    Attributes
     ----------
-    channels : int
-        Channels of the array; those that it lacks become 0.
-    target : UsmArray
-        Shape (..., channels), contiguous, aligned to its pixels.
-
-    Returns
-    -------
-    PackedLaunch
-        Range, kernel, and the arguments after the array, which is of this package or of another library.
+    shape : tuple[int, ...]
+        Sizes by axis.
+    strides : tuple[int, ...]
+        Bytes by axis.
+    dtype : np.dtype
+        Of an element.
     """
-    dtype, count = target.dtype, math.prod(target.shape[:-1])
-    kernel = builtin_kernel(queue, choose.pack(dtype))
-    arguments = _arguments(dtype, ((count, channels * dtype.itemsize),), dtype.itemsize, channels, target)
-    return launch_range(count), kernel, arguments
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: DType
+
+    @classmethod
+    def of(cls, array: UsmArray) -> Layout:
+        """Of an array."""
+        return cls(array.shape, array.strides, array.dtype)
+
+    @classmethod
+    def packed(cls, shape: tuple[int, ...], dtype: DType) -> Layout:
+        """Of elements that lie one after the other."""
+        return cls(shape, packed_strides(shape, dtype.itemsize), dtype)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the elements lie one after the other; axes of one element may have any stride."""
+        return same_layout(self.shape, self.strides, packed_strides(self.shape, self.dtype.itemsize))
+
+    def transpose(self, order: Sequence[int]) -> Layout:
+        """With the axes in another order."""
+        return Layout(
+            tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order), self.dtype
+        )
+
+
+class Packing(NamedTuple):
+    """``pack`` as a launch that comes again in an in-order queue, of arrays of one layout at any addresses.
+
+    Attributes
+    ----------
+    queue : Queue
+        Does the work.
+    space : NdRange
+        The range.
+    kernel : Kernel
+        The kernel; its arguments are the source, ``before``, the target and ``behind``.
+    before, behind : tuple[object, ...]
+        Plain numbers.
+    """
+
+    queue: Queue
+    space: NdRange
+    kernel: Kernel
+    before: tuple[object, ...]
+    behind: tuple[object, ...]
+
+    @classmethod
+    def of(cls, queue: Queue, source: Layout, target: DType, target_channels: int) -> Packing | None:
+        """None of more axes than one launch has, or of types that it does not convert.
+
+        Parameters
+        ----------
+        source : Layout
+            Of (..., channels).
+        target, target_channels
+            Type and channels of the target, which is packed, and whose address is a multiple of its pixels' size.
+        """
+        axes, channels = _merged(source.shape[:-1], source.strides[:-1]), source.shape[-1]
+        if len(axes) > _MOST_AXES or not packs(source.dtype, target):
+            return None
+        count = math.prod(source.shape[:-1])
+        kernel = builtin_kernel(queue, choose.pack(source.dtype))
+        before, behind = _arguments(source.dtype, axes, source.strides[-1], channels, target, target_channels, count)
+        return cls(queue, launch_range(count), kernel, before, (*behind, *_UNSCALED[0], *_UNSCALED[1]))
+
+    def submit(self, source: object, target: UsmArray) -> UsmArray:
+        """The target, which gets the elements of the source."""
+        self.queue.parallel_for(self.space, self.kernel, source, *self.before, target, *self.behind)
+        return target
 
 
 def _merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
