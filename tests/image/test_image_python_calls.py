@@ -167,6 +167,37 @@ def test_a_new_result_of_each_kind(kind: str, in_usm: bool) -> None:
         queue.wait()
 
 
+@pytest.mark.usefixtures("_with_kernels")
+@pytest.mark.parametrize("new", [False, True])
+@pytest.mark.parametrize(
+    "kind", ["displacement", "moves", "remap", "relative", "sample", "exact sample", "cubic remap"]
+)
+def test_vectors_in_usm_of_a_picture_on_the_host(device: bl.Device, kind: str, new: bool) -> None:
+    """Equal to that of vectors on the host, after work of the queue that writes them."""
+    with bl.Queue(device, in_order=True) as queue:
+        call = picture(queue, kind, in_usm=False)
+        out, image, options = call.keywords["out"], call.func.__self__, {**call.keywords}
+        image.update(np.random.default_rng(1).integers(0, 200, image.numpy().shape).astype(image.dtype))
+        host = options.get("displacement", call.args[0])
+        vectors = usm(queue, np.zeros_like(host))
+        options["out"] = None if new else np.empty_like(out)
+        if "displacement" in options:
+            again = partial(call.func, *call.args, **{**options, "displacement": vectors})
+        else:
+            again = partial(call.func, vectors, **options)
+        for number in range(6):
+            host[...] = np.random.default_rng(number).random(host.shape) * 4
+            queue.memcpy(vectors, host)
+            result, expected = again(), call()
+            assert new or result is options["out"]
+            if not device.name.startswith("Fake GPU"):  # whose kernels do nothing
+                values = result.numpy() if isinstance(result, bl.UsmArray) else result
+                np.testing.assert_array_equal(values, expected)
+        if isinstance(result, np.ndarray):
+            assert fewest_calls(again, besides=WAIT) <= MOST_OF_A_PICTURE
+        queue.wait()
+
+
 MOST_OF_AN_UPDATE = 4
 UPDATES = 70  # small pixels of the host get pinned memory after so many
 

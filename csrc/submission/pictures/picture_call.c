@@ -186,8 +186,9 @@ static int set_picture(Picture *self, const PictureCalls *calls, PyObject *argum
         return FAILED;
     if (!set_place(&self->out, out, true, calls, &hosts[0]) || !set_place(&self->vectors, vectors, false, calls, &hosts[1]))
         return PyErr_Occurred() ? FAILED : OTHERWISE;
-    const bool apart = self->vectors.kind != NO_ARGUMENT && hosts[0] != hosts[1];
-    return apart || self->out.kind == NO_ARGUMENT || (self->vectors.kind != NO_ARGUMENT && self->coords < 0) ? OTHERWISE : DONE;
+    /* A result of the host is waited for; vectors of the host would have to be copied for one of the device. */
+    const bool copies = self->vectors.kind != NO_ARGUMENT && hosts[1] && !hosts[0];
+    return copies || self->out.kind == NO_ARGUMENT || (self->vectors.kind != NO_ARGUMENT && self->coords < 0) ? OTHERWISE : DONE;
 }
 
 PyObject *prepare_picture(const PictureCalls *calls, PyObject *arguments)

@@ -202,7 +202,8 @@ def _add(
     if record is None:
         return True
     if on_host and last.stages:
-        staging = _staging(image._queue, nbytes * (len(programs) - first), vector_bytes)
+        of_host = vector_bytes if vectors is not None and _is_on_host(vectors) else 0
+        staging = _staging(image._queue, nbytes * (len(programs) - first), of_host)
         if staging is None:
             return True
     maker, example = (None, out) if out is not None else _maker(image, shape, dtype, picture, vectors, on_host)
@@ -249,8 +250,9 @@ def remember_sample(image: Image, coords: object, out: object, picture: object, 
     )  # fmt: skip
     call.values = -(-call.values // _SOMEWHERE) * _SOMEWHERE
     out_of_reach, staging = on_host and not queue.device.has(Aspect.usm_system_allocations), None
-    if out_of_reach and queue._backend.host_calls is None:
-        out_of_reach, staging = False, _staging(queue, nbytes, vector_bytes)
+    of_host = vector_bytes if _is_on_host(coords) else 0
+    if out_of_reach and (queue._backend.host_calls is None or not of_host):
+        out_of_reach, staging = False, _staging(queue, nbytes, of_host)
         if staging is None:
             return
     prepared = prepare_read(queue, call, on_host=out_of_reach)
