@@ -21,10 +21,21 @@ from ..sycl.usm import UsmArray
 from .errors import left_to_scipy
 from .source import native
 
-__all__ = ["COPY", "MOST_AXES", "affine_of", "coordinates_of", "filter_of", "numbers_of", "require_axes", "shape_of"]
+__all__ = [
+    "COPY",
+    "MOST_AXES",
+    "NUMBERS",
+    "affine_of",
+    "coordinates_of",
+    "filter_of",
+    "numbers_of",
+    "require_axes",
+    "shape_of",
+]
 
 MOST_AXES = 3
-_NUMBERS = (int, float)
+NUMBERS = frozenset((int, float))
+"""Types of numbers that need no check."""
 
 COPY = Filter(Interpolation.nearest, precision=Precision.exact)
 """The filter that gives elements as they are, at their own places."""
@@ -124,7 +135,7 @@ def affine_of(matrix: Any, offset: Any, dims: int, count: int) -> tuple[Floats, 
             f"matrix has shape {array.shape}; for {dims} axes of the input and {count} of the result it is "
             f"({dims}, {count}), ({dims},), ({dims}, {dims + 1}) or ({dims + 1}, {dims + 1})"
         )
-    if type(offset) in _NUMBERS:
+    if type(offset) in NUMBERS:
         return array, np.full(dims, float(offset))
     if type(offset) is np.ndarray and offset.shape == (dims,) and offset.dtype == np.float64:
         return array, offset

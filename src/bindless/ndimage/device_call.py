@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..core._submission import empty_like_foreign
@@ -15,7 +16,7 @@ from ..model.filter import CoordinateMap
 from ..sampling.memory.picture import MemoryPicture
 from ..submission.active_streams import wait_for_all
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import UsmArray
 from ..sycl.usm.functions import new_array
 from .places import AS_IT_IS
 from .prefilter import give_back, take
@@ -76,8 +77,8 @@ class DeviceCall(NamedTuple):
         The result.
     writes : bool
         Whether the caller gives the array of the result.
-    empty : Callable[..., Any] | None
-        Makes arrays, of a shape and a dtype; None: C code does.
+    empty : Callable[[Any], Any]
+        Makes the array of the result in the place of the input; None where the library makes none there.
     library : Library | None
         Makes its array of a ``UsmArray``.
     filter : Coefficients | None
@@ -93,7 +94,7 @@ class DeviceCall(NamedTuple):
     read: tuple[Form, ...]
     output: Form
     writes: bool
-    empty: Callable[..., Any] | None
+    empty: Callable[[Any], Any]
     library: Library | None
     filter: Coefficients | None
     margin: int
@@ -101,7 +102,7 @@ class DeviceCall(NamedTuple):
     def submit(self, value: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None of arrays that are to be imported."""
         if not self.writes:
-            output = self._new(value)
+            output = self.empty(value)
         elif not self._is_apart(value, output, coords):
             return None
         if output is None:
@@ -125,19 +126,6 @@ class DeviceCall(NamedTuple):
             give_back(self.queue, pair)
         return output if self.library is None or self.writes else self.library(output)
 
-    def _new(self, like: Any) -> Any:
-        """A new array of the result, in the place of the input; None where the library makes none there."""
-        shape, code, bits, _, dtype = self.output
-        if self.empty is None:
-            return empty_like_foreign(like, shape, code, bits)
-        if self.empty is usm_empty:
-            return new_array(shape, dtype, self.queue)
-        try:
-            return new_of_cupy(like.__dlpack_device__(), shape, dtype)
-        except (MemoryError, RuntimeError):  # commands hold arrays until they end
-            wait_for_all()
-            return new_of_cupy(like.__dlpack_device__(), shape, dtype)
-
     def _is_apart(self, value: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
         place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
@@ -157,6 +145,23 @@ class DeviceCall(NamedTuple):
             if other is None or (place < other + nbytes and other < place + size):
                 return False
         return True
+
+
+def _new_in_usm(form: Form, queue: Queue, _: object) -> UsmArray:
+    return new_array(form.shape, form.dtype, queue)
+
+
+def _new_by_exchange(form: Form, like: object) -> Any:
+    return empty_like_foreign(like, form.shape, form.code, form.bits)
+
+
+def _new_of_cupy(form: Form, like: Any) -> Any:
+    place = like.__dlpack_device__()
+    try:
+        return new_of_cupy(place, form.shape, form.dtype)
+    except (MemoryError, RuntimeError):  # commands hold arrays until they end
+        wait_for_all()
+        return new_of_cupy(place, form.shape, form.dtype)
 
 
 def remember(
@@ -186,13 +191,13 @@ def remember(
     read = [Form.of(*input)]
     if coords is not None:
         read.append(Form.of(tuple(layouts[2][3]), coords))
-    empty: Callable[..., Any] | None = usm_empty
+    form = Form.of(*output)
+    empty: Callable[[Any], Any] = partial(_new_in_usm, form, queue)
     if kind is UsmArray:
         library = None
     elif hasattr(kind, "__dlpack_c_exchange_api__"):
-        empty = library = None
+        empty, library = partial(_new_by_exchange, form), None
     elif is_of_cupy(kind):
-        empty, library = new_of_cupy, None
+        empty, library = partial(_new_of_cupy, form), None
     writes = layouts[1] is not None
-    form = Form.of(*output)
     add(key, DeviceCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_, margin))

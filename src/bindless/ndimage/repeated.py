@@ -11,13 +11,13 @@ from ..core.ownership import after_fork
 from ..image.default_queue import is_own
 from ..model.filter import CoordinateMap
 from ..sycl.queue.queue import Queue
+from .arguments import NUMBERS
 
 __all__ = ["Call", "Key", "add", "recall"]
 
 Key = tuple[Any, ...]
 
 _MOST_CALLS = 512
-_NUMBERS = frozenset((int, float))
 
 
 class Call(Protocol):
@@ -61,7 +61,7 @@ def recall(
     options : Key
         All other arguments, apart from those that a map is given for when the call is submitted.
     """
-    if type(cval) not in _NUMBERS:
+    if type(cval) not in NUMBERS:
         return None, None
     calls = _calls
     if queue is not None:
