@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -142,12 +142,10 @@ def remember(
         return
     number = 0 if matrix is None else layers if several else 1
     rule = (number, dims, source.unit, source.margin, () if number else maps[0].matrix, is_affine)
+    arrays = _Arrays(shape, values, nbytes, out, picture, library, vectors, vector_bytes)
     for is_aligned in (True, False):
         programs = _programs(image, source.plans, sizes, values, kind, maps[0], is_aligned=is_aligned)
-        if programs and _add(
-            image, method, programs, rule, nbytes, frame, shape, values, out, picture, library, uploads,
-            source.handle, vectors, vector_bytes,
-        ):  # fmt: skip
+        if programs and _add(image, method, frame, programs, rule, arrays, uploads, source.handle):
             return
 
 
@@ -169,49 +167,73 @@ def remember_means(image: Image, plan: AreaPlan, frame: Frame, shape: object, ou
         nbytes = math.prod(frame.shape) * image._dtype.itemsize
         rule = (0, len(frame.sizes), None, (), _IDENTITY, True)
         handle = store.reader(image._sampler).handle
-        _add(
-            image, RESIZE, programs, rule, nbytes, shape, frame.shape, image._dtype, out, picture, image._library,
-            uploads, handle,
-        )  # fmt: skip
+        arrays = _Arrays(frame.shape, image._dtype, nbytes, out, picture, image._library)
+        _add(image, RESIZE, shape, programs, rule, arrays, uploads, handle)
+
+
+class _Arrays(NamedTuple):
+    """The arrays of a picture.
+
+    Attributes
+    ----------
+    shape : tuple[int, ...]
+        Of the result.
+    dtype : np.dtype
+        Of it.
+    nbytes : int
+        Of a layer of it.
+    out, picture : object
+        The caller's array or None, and the result.
+    library : Library | None
+        What takes a new result that lies on the host.
+    vectors : object
+        The caller's displacement or coordinates.
+    vector_bytes : int
+        Of them.
+    """
+
+    shape: tuple[int, ...]
+    dtype: DType
+    nbytes: int
+    out: object
+    picture: object
+    library: Library | None
+    vectors: object = None
+    vector_bytes: int = 0
 
 
 def _add(
     image: Image,
     method: int,
+    frame: object,
     programs: list[Program],
     rule: tuple[Any, ...],
-    nbytes: int,
-    frame: object,
-    shape: tuple[int, ...],
-    dtype: DType,
-    out: object,
-    picture: object,
-    library: Library | None,
+    arrays: _Arrays,
     uploads: Uploads | Coefficients,
     handle: SampledImageHandle,
-    vectors: object = None,
-    vector_bytes: int = 0,
 ) -> bool:
     """Adds commands that make a picture; whether nothing else is to be tried.
 
-    Those without an array of values come first, and make what the others read; each of the others writes ``nbytes``.
+    Those without an array of values come first, and make what the others read; each of the others writes a layer.
     """
-    key, on_host = handle._raw_handle << 1 | 1, _is_on_host(picture)
+    key, on_host, vectors, out = handle._raw_handle << 1 | 1, _is_on_host(arrays.picture), arrays.vectors, arrays.out
     record, last, staging = image._queue.context._handles.get(key), programs[-1], None
     first = sum(program.values < 0 for program in programs)
     if record is None:
         return True
     if on_host and last.stages:
-        of_host = vector_bytes if vectors is not None and _is_on_host(vectors) else 0
-        staging = _staging(image._queue, nbytes * (len(programs) - first), of_host)
+        of_host = arrays.vector_bytes if vectors is not None and _is_on_host(vectors) else 0
+        staging = _staging(image._queue, arrays.nbytes * (len(programs) - first), of_host)
         if staging is None:
             return True
-    maker, example = (None, out) if out is not None else _maker(image, shape, dtype, picture, vectors, on_host)
+    maker, example = None, out
+    if out is None:
+        maker, example = _maker(image, arrays.shape, arrays.dtype, arrays.picture, vectors, on_host)
     steps = tuple([(program.command, program.arguments, program.keep) for program in programs])
     places = (steps, last.values, last.coords, last.packed, last.entries, last.alignment, 1, first)
     return example is None or image._pictures.add(
-        method, frame, vectors, example, maker, library if out is None and on_host else None, rule, places, nbytes,
-        vector_bytes, uploads, key, record, staging,
+        method, frame, vectors, example, maker, arrays.library if out is None and on_host else None, rule, places,
+        arrays.nbytes, arrays.vector_bytes, uploads, key, record, staging,
     )  # fmt: skip
 
 
