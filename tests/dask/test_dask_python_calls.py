@@ -26,7 +26,7 @@ NUMBERS = ((4, 5), (5, 4), (5, 5), (4, 6), (6, 4))  # of blocks inside
 MOST, MOST_OF_FIELDS, MOST_OF_SPLINES = 15, 18, 20
 # Blocks that go through pinned memory, and what displacements, floats of 64 bits, and splines take more.
 SIDE = 600  # more than the smallest bytes of pinned memory in uint8
-MOST_OF_LARGE, MORE_OF_FIELDS, MORE_OF_FLOATS, MORE_OF_SPLINES = 20, 10, 5, 18
+MOST_OF_LARGE, MORE_OF_FIELDS, MORE_OF_FLOATS, MORE_OF_SPLINES = 19, 5, 5, 11
 
 Operation = Callable[[Any], Any]
 OPERATIONS: dict[str, Operation] = {

@@ -148,5 +148,5 @@ def test_memory_of_images_is_kept(separate: None, volume: Array, monkeypatch: py
     assert len(made) <= 2
     with bl.Queue(bl.Device("reference")) as queue:
         again = workspace.Workspace(queue)
-        assert again.array("a", (10,), np.dtype("f4")).address == again.array("a", (5,), np.dtype("f8")).address
+        assert again.arrays["a", (10,), np.dtype("f4")].address == again.arrays["a", (5,), np.dtype("f8")].address
         again.close()

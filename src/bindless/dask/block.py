@@ -130,7 +130,7 @@ def compute(
     if row is not None and is_packed:
         if texels.dtype != row.texel:
             texels = cast(texels, row.texel)
-        there = workspace.array("values", shape, row.plan.computed) if row.plan.in_usm else None
+        there = workspace.arrays["values", shape, row.plan.computed] if row.plan.in_usm else None
         vectors: AnyArray | None = None
         if coords is not None:
             vectors = coords[::-1] if there is None else workspace.vectors(coords)

@@ -160,8 +160,9 @@ def _filtered(workspace: Workspace, texels: Any, dims: int) -> tuple[UsmArray, F
         samples = _host(texels)
     if workspace.is_staged and samples.nbytes >= staging.SMALLEST:
         samples = workspace.on_way(samples)
-    source = workspace.uploaded("samples", samples)
-    arrays = source, workspace.array("lines", source.shape, source.dtype)
+    source = workspace.arrays["samples", samples.shape, samples.dtype]
+    queue.memcpy(source, np.ascontiguousarray(samples))
+    arrays = source, workspace.arrays["lines", source.shape, source.dtype]
     key = "lines", source.shape, dims
     launches = workspace.rows.get(key)
     if launches is None:

@@ -26,6 +26,7 @@ _EXTENTS = {1: ("image1d_max_width",), 2: ("image2d_max_height", "image2d_max_wi
 _OF_DEVICE = 16  # the part of a device's memory that the texels of a block may take: 1/16
 _BYTE = np.dtype(np.uint8)
 _MOST_ROWS = 256
+_LAST = "last displacements"  # the part of these that belongs to the last axis
 _STORED = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4")))  # as images have them
 
 
@@ -49,6 +50,9 @@ class Workspace:
         Whether values go to the host by way of device memory and pinned memory.
     rows : dict[tuple[object, ...], Any]
         Blocks that come again, by what identifies them: see ``block``.
+    arrays : dict[tuple[str, tuple[int, ...], np.dtype], UsmArray]
+        Device memory without values, by a name, a shape and a dtype: the same as that of the last array of this name
+        where it is large enough.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -59,31 +63,13 @@ class Workspace:
         self.is_staged = is_staged(queue)
         self._pinned = pool_of(queue)
         self.rows: dict[tuple[object, ...], Any] = {}
-        self._arrays: dict[str, UsmArray] = {}
-        self._views: dict[tuple[str, tuple[int, ...], DType], UsmArray] = {}  # of arrays, by name; copies know them
+        self.arrays = _Arrays(queue)
         self._own: Array | None = None  # texels that were copied for the block that is computed
 
     @cached_property
     def shares_memory(self) -> bool:
         """Whether the device works in the memory of the host."""
         return self.queue.device.has(Aspect.usm_system_allocations)
-
-    def array(self, name: str, shape: tuple[int, ...], dtype: DType) -> UsmArray:
-        """Device memory without values, the same as that of the last array of this name where it is large enough."""
-        key = name, shape, dtype
-        array = self._views.get(key)
-        if array is not None:
-            return array
-        memory, nbytes = self._arrays.get(name), math.prod(shape) * dtype.itemsize
-        if memory is None or memory.nbytes < nbytes or len(self._views) >= _MOST_ROWS:
-            self._views.clear()
-        if memory is None or memory.nbytes < nbytes:
-            self._arrays.pop(name, None)
-            memory = None  # ends before the next one begins
-            step = 1 << max(nbytes.bit_length() - 4, 0)
-            memory = self._arrays[name] = usm_empty((-(-nbytes // step) * step,), _BYTE, self.queue)
-        array = self._views[key] = UsmArray(memory._owner, shape, dtype)
-        return array
 
     def empty_like(self, array: Any, shape: tuple[int, ...]) -> Any:
         """An array without values, of the library and the dtype of another; on the host as ``on_way`` wants it."""
@@ -94,23 +80,20 @@ class Workspace:
         return np.empty_like(array, shape=shape)
 
     def vectors(self, coords: Array) -> UsmArray:
-        """Displacements (axes, N) in device memory, as pictures read them: the last axis first."""
-        there, key = self.uploaded("displacements", coords), ("vectors", coords.shape, coords.dtype)
-        view = self._views.get(key)
-        if view is None:
-            view = self._views[key] = there[::-1]
-        return view
+        """Displacements (axes, N) in device memory, as pictures read them: from the last axis on."""
+        self.queue.memcpy(self.arrays["displacements", coords.shape, coords.dtype], coords)
+        return self.arrays[_LAST, coords.shape, coords.dtype]
 
     def uploaded(self, name: str, array: Array) -> UsmArray:
         """A copy of an array in the device memory of a name."""
-        target = self.array(name, array.shape, array.dtype)
+        target = self.arrays[name, array.shape, array.dtype]
         self.queue.memcpy(target, np.ascontiguousarray(array))
         return target
 
     def values(self, shape: tuple[int, ...], dtype: DType) -> UsmArray | None:
         """Device memory for values that go to pinned memory; None where they are few, or computed in the host's."""
         is_large = self.is_staged and math.prod(shape) * dtype.itemsize >= staging.SMALLEST
-        return self.array("values", shape, dtype) if is_large and dtype in _STORED else None
+        return self.arrays["values", shape, dtype] if is_large and dtype in _STORED else None
 
     def on_way(self, array: Any) -> Any:
         """An array as copies to the device want it: in pinned memory, with elements that images store.
@@ -132,7 +115,9 @@ class Workspace:
         """Memory of the host for values, that of the texels where nobody else sees it: the queue has read them."""
         own, self._own = self._own, None
         result = None if own is None or own is not texels else in_memory_of(own, shape, dtype)
-        return staged_empty(self.queue, shape, dtype) if result is None else result
+        if result is None:
+            result = self._pinned.empty(self.queue, shape, dtype) if self.is_staged else empty_result(shape, dtype)
+        return result
 
     def add_row(self, key: tuple[object, ...], row: object) -> None:
         """Add a block that comes again."""
@@ -144,8 +129,43 @@ class Workspace:
         """Frees everything."""
         self.rows.clear()
         self.images.close()
-        self._views.clear()
-        self._arrays.clear()
+        self.arrays.close()
+
+
+class _Arrays(dict[tuple[str, tuple[int, ...], DType], UsmArray]):
+    """``Workspace.arrays``: a missing array is made. Copies and launches know those that are there."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+        self._memory: dict[str, UsmArray] = {}
+
+    def __missing__(self, key: tuple[str, tuple[int, ...], DType]) -> UsmArray:
+        name, shape, dtype = key
+        if name == _LAST:
+            whole = self["displacements", shape, dtype]
+            array = UsmArray(whole._owner, shape[1:], dtype, None, whole.nbytes - whole.nbytes // shape[0])
+        else:
+            array = UsmArray(self._room(name, math.prod(shape) * dtype.itemsize)._owner, shape, dtype)
+        self[key] = array
+        return array
+
+    def _room(self, name: str, nbytes: int) -> UsmArray:
+        """The memory of a name; other memory ends what lies in the old one."""
+        memory = self._memory.get(name)
+        if memory is None or memory.nbytes < nbytes or len(self) >= _MOST_ROWS:
+            self.clear()
+        if memory is None or memory.nbytes < nbytes:
+            self._memory.pop(name, None)
+            memory = None  # ends before the next one begins
+            step = 1 << max(nbytes.bit_length() - 4, 0)
+            memory = self._memory[name] = usm_empty((-(-nbytes // step) * step,), _BYTE, self._queue)
+        return memory
+
+    def close(self) -> None:
+        """Free the memory."""
+        self.clear()
+        self._memory.clear()
 
 
 def _bound(queue: Queue, name: str) -> float:

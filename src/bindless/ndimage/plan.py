@@ -246,7 +246,7 @@ class CallPlan:
                 packed = np.ascontiguousarray(pixels).reshape(*sizes, 1)
                 queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
             else:
-                queue.ext_oneapi_copy(pixels, image.store.memory())
+                queue.ext_oneapi_copy(pixels, image.store._memory)
             picture.move(places.first, window)
             results = self._empty(self.shape, self.computed) if values is None else values
             picture.submit(places.map, results, coords)
