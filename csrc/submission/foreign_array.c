@@ -183,7 +183,8 @@ bool make_room(void)
     return done != NULL;
 }
 
-static PyObject *allocate_foreign(const Argument *like, const Layout *layout)
+/* Reads the array on the way: what has just been made is writable. */
+static PyObject *allocate_foreign(const Argument *like, const Layout *layout, Argument *array)
 {
     int64_t shape[MOST_DIMENSIONS] = {0}, strides[MOST_DIMENSIONS];
     uint64_t step = 1;
@@ -195,19 +196,28 @@ static PyObject *allocate_foreign(const Argument *like, const Layout *layout)
     DLTensor prototype = {.device = like->layout.device, .ndim = layout->dimensions, .dtype = layout->type, .shape = shape,
                           .strides = strides};
     DLManagedTensorVersioned *managed = NULL;
-    void *array = NULL;
-    if (like->library->managed_tensor_allocator(&prototype, &managed, NULL, set_error) == 0 && managed != NULL &&
-        like->library->managed_tensor_to_py_object_no_sync(managed, &array) != 0)
-        array = NULL;
-    if (array == NULL && !PyErr_Occurred())
+    void *result = NULL;
+    begin_argument(array, NULL);
+    array->library = like->library;
+    array->stream = 0;
+    array->writable = true;
+    bool is_read = false;
+    if (like->library->managed_tensor_allocator(&prototype, &managed, NULL, set_error) == 0 && managed != NULL) {
+        is_read = managed->version.major == MAJOR && read_tensor(&managed->dl_tensor, array);
+        if (like->library->managed_tensor_to_py_object_no_sync(managed, &result) != 0)
+            result = NULL;
+    }
+    if (result == NULL && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError, "the library of the argument made no array for the result");
-    return array;
+    array->value = result;
+    array->kind = is_read ? FOREIGN_ARRAY : UNKNOWN_ARGUMENT;
+    return result;
 }
 
-PyObject *foreign_empty(const Argument *like, const Layout *layout)
+PyObject *foreign_empty(const Argument *like, const Layout *layout, Argument *array)
 {
-    PyObject *array = allocate_foreign(like, layout);
-    return array == NULL && make_room() ? allocate_foreign(like, layout) : array;
+    PyObject *result = allocate_foreign(like, layout, array);
+    return result == NULL && make_room() ? allocate_foreign(like, layout, array) : result;
 }
 
 /* empty_like_foreign(value, shape, code, bits): a new array of the value's library; None where it has no functions. */
@@ -225,7 +235,8 @@ PyObject *empty_like_foreign(PyObject *module, PyObject *arguments)
         Py_RETURN_NONE;
     for (int axis = 0; axis < layout.dimensions; axis++)
         layout.shape[axis] = PyLong_AsLongLong(PyTuple_GetItem(shape, axis));
-    return PyErr_Occurred() ? NULL : foreign_empty(&like, &layout);
+    Argument array;
+    return PyErr_Occurred() ? NULL : foreign_empty(&like, &layout, &array);
 }
 
 /* stream_of_foreign(value): the current stream of its library on its device; None where C code does not know it. */

@@ -37,8 +37,9 @@ int stream_of_arrays(const Argument *arguments, int count, uint64_t *stream);
  * commands have ended, which held arrays until then. */
 bool make_room(void);
 
-/* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
-PyObject *foreign_empty(const Argument *like, const Layout *layout);
+/* Returns a new packed array of the library of `like`, on its device, which `array` then describes; NULL with an
+ * exception. */
+PyObject *foreign_empty(const Argument *like, const Layout *layout, Argument *array);
 
 /* foreign_arguments.c: whether commands of the queue may use an array of another library, on its device or on one that the
  * CUDA array interface does not give. */

@@ -83,12 +83,14 @@ static int fits_call(Row *what, void *call)
 static int make_result(const ImageCall *row, Argument operands[CALL_ARRAYS], const ImageCalls *calls, PyObject **new_array)
 {
     const CallArray *array = &row->arrays[RESULT];
-    *new_array = row->makes == FOREIGN_ARRAY
-                ? foreign_empty(&operands[0], &array->layout)
-                : PyObject_Call(row->make_result, row->result_arguments, NULL);
+    if (row->makes == FOREIGN_ARRAY) {
+        *new_array = foreign_empty(&operands[0], &array->layout, &operands[RESULT]);
+    } else {
+        *new_array = PyObject_Call(row->make_result, row->result_arguments, NULL);
+        begin_argument(&operands[RESULT], *new_array);
+    }
     if (*new_array == NULL)
         return FAILED;
-    begin_argument(&operands[RESULT], *new_array);
     read_array(&operands[RESULT], true, &calls->kinds);
     return operands[RESULT].kind == row->makes && operands[RESULT].packed &&
                    (operands[RESULT].address & (array->alignment - 1)) == 0

@@ -180,7 +180,7 @@ static int set_picture(Picture *self, const PictureCalls *calls, PyObject *argum
     self->bytes = bytes;
     self->vector_bytes = vector_bytes;
     self->maker = maker == Py_None ? NULL : Py_NewRef(maker);
-    self->library = library == Py_None ? NULL : Py_NewRef(library);
+    self->library = library == Py_None || maker == Py_True ? NULL : Py_NewRef(library);
     if (!set_map(self, map) || !set_program(self, program) || !set_staging(self, staging) ||
         !set_out_kind(self, out, calls))
         return FAILED;
@@ -457,19 +457,22 @@ static int end_drawing(Drawing *drawing, int result)
     return result;
 }
 
-static PyObject *call_maker(PyObject *maker)
+static PyObject *call_maker(PyObject *maker, Argument *array)
 {
-    PyObject *array = PyObject_CallNoArgs(maker);
-    return array == NULL && make_room() ? PyObject_CallNoArgs(maker) : array;
+    PyObject *result = PyObject_CallNoArgs(maker);
+    if (result == NULL && make_room())
+        result = PyObject_CallNoArgs(maker);
+    begin_argument(array, result);
+    return result;
 }
 
 /* Makes the array of the result: DONE, OTHERWISE, or FAILED. The caller owns *picture. */
 static int make_picture(const Picture *row, PictureCall *call, PyObject **picture)
 {
-    *picture = row->maker == Py_True ? foreign_empty(&call->vectors, &row->out.layout) : call_maker(row->maker);
+    *picture = row->maker == Py_True ? foreign_empty(&call->vectors, &row->out.layout, &call->out)
+                                     : call_maker(row->maker, &call->out);
     if (*picture == NULL)
         return FAILED;
-    begin_argument(&call->out, *picture);
     return fits_array(&row->out, &call->out, &call->calls->kinds, (const Commands *)call->calls->commands) ? DONE : OTHERWISE;
 }
 

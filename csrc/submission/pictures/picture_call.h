@@ -34,7 +34,7 @@ typedef struct {
     PyObject *shape;   /* the caller's argument, of exact integers; or None */
     CallArray out, vectors;
     PyObject *out_kind;         /* of USM: the kind of its memory; or NULL */
-    PyObject *maker, *library;  /* make the result of a call without `out`: see repeat; or NULL */
+    PyObject *maker, *library;  /* make the result of a call without `out`, and take it; True: the vectors' library; or NULL */
     int maps;                   /* matrices of a call, one or one for each layer; 0: the map is always `map` */
     MapRule rule;
     double map[MATRIX];

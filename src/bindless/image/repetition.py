@@ -350,12 +350,13 @@ def _maker(
     image: Image, shape: tuple[int, ...], dtype: DType, picture: object, vectors: object, on_host: bool
 ) -> tuple[Callable[[], Any] | bool | None, Any]:
     """What makes the array of the result of a call without ``out``, and one like it; None where Python makes it."""
+    is_small = math.prod(shape) * dtype.itemsize < SMALLEST
+    like_vectors = type(vectors) is type(picture) and type(picture) is not np.ndarray
+    if like_vectors and (is_small or not on_host) and hasattr(type(picture), "__dlpack_c_exchange_api__"):
+        return True, picture
     if on_host:
-        empty = empty_result if math.prod(shape) * dtype.itemsize >= SMALLEST else np.empty
-        maker = partial(empty, shape, dtype)
+        maker = partial(np.empty if is_small else empty_result, shape, dtype)
         return maker, maker()
     if type(picture) is UsmArray:
         return partial(new_array, shape, dtype, image._queue), picture
-    if vectors is not None and type(vectors) is type(picture):
-        return (True, picture) if hasattr(type(vectors), "__dlpack_c_exchange_api__") else (None, None)
-    return (None, None) if image._maker is None else (image._maker(shape, dtype), picture)
+    return (None, None) if like_vectors or image._maker is None else (image._maker(shape, dtype), picture)
