@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.bench import thread_scaling
+from bindless.bench import processor_pictures, thread_scaling
 from bindless.bench.measure import Bench, Peer, Row
 from bindless.bench.peer_libraries import numpy_linear, sampling_peers_2d, sampling_peers_3d
 from bindless.bench.subprocesses import run_python
@@ -218,6 +218,36 @@ def test_peers_of_pictures_do_the_same_work(dtype: str) -> None:
             assert found.shape == expected.shape and found.dtype == expected.dtype, name
             apart = np.abs(found.astype(float) - expected.astype(float))
             assert apart.mean() < 1.0, name
+
+
+def test_opencv_enlarges_alike(queue: bl.Queue) -> None:
+    cv2 = pytest.importorskip("cv2", reason="pip install opencv-python-headless")
+    for channels in (1, 4):
+        pixels = np.random.default_rng(6).random((9, 12, channels), np.float32)
+        with bl.Image(pixels, queue=queue) as image:
+            expected = image.resize((18, 24))
+        found = np.asarray(processor_pictures.enlarge_work(cv2, pixels, 18, 24)())
+        np.testing.assert_allclose(found, expected, atol=1 / 128)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 6), (1, 2, 4, 5, 6)])
+def test_torch_has_the_same_gradients(shape: tuple[int, ...]) -> None:
+    torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
+    from bindless.torch import grid_sample
+
+    peer = torch.nn.functional.grid_sample
+    works = [processor_pictures.gradient_work(torch, function, shape)() for function in (grid_sample, peer)]
+    for one, other in zip(*works, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_rows_of_processors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)
+    monkeypatch.setattr("bindless.bench.peer_libraries.available", lambda name: None)
+    operations = {row["operation"] for row in _document(capsys, "--device", "reference", "--parts", "pictures")["rows"]}
+    for precision in ("exact", "hardware"):
+        for channels, factor in itertools.product((1, 4), (2, 1.3)):
+            assert f"Image.resize up float32 x{channels} by {factor:g}, {precision}, out=" in operations
 
 
 def test_the_peer_of_a_volume_does_the_same_work() -> None:

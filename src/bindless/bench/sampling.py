@@ -35,6 +35,7 @@ from ..sycl.usm import usm_empty
 from .handwritten_kernels import by_hand
 from .measure import Bench, Peer, Work
 from .peer_libraries import available, remap_peers, sampling_peers_2d, sampling_peers_3d, warp_peers
+from .processor_pictures import measure_processor_pictures
 
 __all__ = ["measure_pictures", "measure_pixels", "measure_sampling", "sample_format"]
 
@@ -343,6 +344,7 @@ def measure_pictures(bench: Bench) -> None:
                     if cv2 is not None:
                         theirs["OpenCV resize"] = Peer(_resizing(cv2, pixels, size, flags), goal=_GOAL_LARGER[name])
                     bench.measure(f"Image.resize {name} {dtype} x{channels}", resize, theirs, **shared)
+    measure_processor_pictures(bench)
 
 
 def _resizing(cv2: ModuleType, pixels: Array, size: int, flags: int) -> Work:
