@@ -223,3 +223,23 @@ def test_one_side_shrinks_while_another_grows(queue: bl.Queue) -> None:
     places = (np.arange(80)[:, None] + 0.5) / 2
     expected = np.stack([[sample_pixels(row, places) for row in layer] for layer in means])
     assert np.abs(result - expected).max() <= 0.5 + 0.5  # hardware weights have eight bits
+
+
+@pytest.mark.parametrize("precision", ["exact", "hardware"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_large_pictures_have_the_elements_of_small_ones(precision: str, channels: int) -> None:
+    """Of 17 MiB and more, which leave the caches of processors at once, at any address."""
+    height, width = 1501, 3012 // channels
+    pixels = np.random.default_rng(8).random((300, 400, channels), np.float32)
+    matrix = np.array([[400 / width, 0, 0], [0, 300 / height, 0], [0, 0, 1]])
+    with bl.Queue("reference") as queue, bl.Image(pixels, queue=queue, precision=precision) as image:
+        whole = np.full(height * width * channels + 2, -1, np.float32)
+        picture = whole[1:-1].reshape(height, width, channels)
+        image.warp(matrix, (height, width), out=picture)
+        assert picture.nbytes > 17 << 20 and whole[0] == whole[-1] == -1
+        for row in range(0, height, 500):
+            rows = min(500, height - row)
+            part = image.warp(matrix @ np.array([[1, 0, 0], [0, 1, row], [0, 0, 1]]), (rows, width))
+            bound = 1e-2 if precision == "hardware" else 1e-5  # places are rounded otherwise
+            np.testing.assert_allclose(picture[row : row + rows], part, rtol=0, atol=bound)
+        np.testing.assert_array_equal(picture[:500], image.warp(matrix, (500, width)))

@@ -8,6 +8,7 @@
 #define STRIP 1024u                       /* most elements of a strip */
 #define SPAN (STRIP + 64u)                /* elements that a strip reads, and room to read vectors */
 #define VECTOR 16u
+#define STREAM_FROM ((uint64_t)16 << 20) /* bytes of a picture that leaves the caches before it is read */
 
 struct NAME(strip) {
     _Alignas(64) REAL weight[4][STRIP];   /* along x, for each element */
@@ -218,6 +219,8 @@ INLINE void NAME(fill_strips)(const struct blr_resample *resample, const uint64_
     const uint32_t channels = resample->texture->desc.num_channels, most = STRIP / channels;
     const bool direct = sizeof(REAL) == sizeof(float) && resample->picture.value_type == BLR_ELEMENT_F32 &&
                         resample->texture->format->maximum == 0;
+    const bool streams = direct && resample->picture.size[0] * resample->picture.size[1] * resample->picture.size[2] *
+                                           channels * sizeof(float) >= STREAM_FROM;
     struct NAME(strip) strip;
     for (uint64_t column = begin[0]; column < end[0]; column += strip.columns) {
         const uint32_t columns = end[0] - column < most ? (uint32_t)(end[0] - column) : most;
@@ -227,12 +230,16 @@ INLINE void NAME(fill_strips)(const struct blr_resample *resample, const uint64_
             for (row.row = begin[1]; row.row < end[1]; row.row++) {
                 unsigned char *to = blr_resample_values(resample, &row);
                 NAME(sum_rows)(resample, &row, taps, &strip);
-                NAME(sum_strip)(&strip, (int32_t)channels, taps, direct ? (REAL *)(void *)to : strip.value);
+                NAME(sum_strip)(&strip, (int32_t)channels, taps, direct && !streams ? (REAL *)(void *)to : strip.value);
+                if (streams)
+                    blr_stream_bytes(to, (const unsigned char *)strip.value, strip.elements * sizeof(float));
                 for (uint32_t i = 0; !direct && i < strip.elements; i += BLOCK)
                     NAME(store_elements)(resample, strip.value + i, strip.elements - i < BLOCK ? strip.elements - i : BLOCK,
                                          true, 1, to + i * blr_element_size(resample->picture.value_type));
             }
     }
+    if (streams)
+        blr_stream_end();
 }
 
 static void NAME(fill_box)(const struct blr_resample *resample, const uint64_t begin[3], const uint64_t end[3])
@@ -247,3 +254,4 @@ static void NAME(fill_box)(const struct blr_resample *resample, const uint64_t b
 #undef STRIP
 #undef SPAN
 #undef VECTOR
+#undef STREAM_FROM

@@ -3,6 +3,7 @@
 
 #include "bindless/filter/weights.h"
 #include "image/packed_format.h"
+#include "memory/streaming_store.h"
 #include "resample/boundary.h"
 #include "spirv/half.h"
 
