@@ -12,7 +12,6 @@
 
 #define PATIENCE 512u /* block executions between two reads of the clock */
 #define ALIGNMENT 64u
-#define SHORTEST_ROW 16u /* work-items of a row that are worth a batch of their own */
 
 /* Zeroed memory aligned to 64 bytes, for vector instructions. */
 static void *new_aligned(uint64_t size)
@@ -66,32 +65,29 @@ static void start_batch(struct blr_spirv_batch *batch, uint64_t first_item, uint
     batch->alive = lanes == BLR_LANES ? BLR_ALL_LANES : ((uint64_t)1 << lanes) - 1;
     batch->waiting = 0;
     batch->resume = 0;
-    batch->is_native = false;
-    if (batch->worker->native != NULL && batch->worker->launch->native != NULL && blr_spirv_row_from(batch->worker->launch, at) >= lanes)
-        blr_spirv_native_place(batch, lanes, at);
-    else
-        blr_spirv_fill_builtins(batch, lanes, at);
+    blr_spirv_fill_builtins(batch, lanes, at);
     blr_spirv_fill_structs(batch);
     blr_spirv_arrive(batch, batch->worker->launch->program->first_block, batch->alive);
-}
-
-static bool run(struct blr_spirv_batch *batch)
-{
-    return batch->is_native ? blr_spirv_native_run(batch) : batch->worker->launch->run_batch(batch);
 }
 
 bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
 {
     const struct blr_spirv_launch *launch = worker->launch;
     struct blr_spirv_position at = blr_spirv_position_of(launch, begin);
-    uint32_t lanes;
-    for (uint64_t item = begin; item < end; item += lanes) {
+    uint64_t items;
+    for (uint64_t item = begin; item < end; item += items) {
         const uint64_t rest = end - item, row = blr_spirv_row_from(launch, &at);
-        lanes = rest < BLR_LANES ? (uint32_t)rest : BLR_LANES;
-        if (!launch->program->uses_groups && row < lanes && row >= SHORTEST_ROW)
-            lanes = (uint32_t)row;
-        start_batch(worker->batches, item, lanes, &at);
-        if (!run(worker->batches))
+        items = blr_spirv_native_items(worker, &at, rest);
+        if (items > 0) {
+            if (!blr_spirv_native_run_items(worker, item, items, &at))
+                return false;
+            continue;
+        }
+        items = rest < BLR_LANES ? rest : BLR_LANES;
+        if (!launch->program->uses_groups && row < items && row >= BLR_SHORTEST_ROW)
+            items = row;
+        start_batch(worker->batches, item, (uint32_t)items, &at);
+        if (!launch->run_batch(worker->batches))
             return false;
         if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
@@ -108,7 +104,7 @@ static bool run_group(struct blr_spirv_worker *worker)
         uint32_t at = 0;
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             struct blr_spirv_batch *batch = &worker->batches[i];
-            if (!run(batch))
+            if (!worker->launch->run_batch(batch))
                 return false;
             if (batch->waiting == 0)
                 continue;
@@ -145,6 +141,15 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
     const struct blr_spirv_launch *launch = worker->launch;
     uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
     struct blr_spirv_position at = blr_spirv_position_of(launch, begin * size);
+    if (blr_spirv_native_runs_groups(worker)) {
+        for (uint64_t group = begin, row; group < end; group += row) {
+            row = launch->groups[0] - group % launch->groups[0];
+            row = row < end - group ? row : end - group;
+            if (!blr_spirv_native_run_groups(worker, group, row, run_group))
+                return false;
+        }
+        return true;
+    }
     for (uint64_t group = begin; group < end; group++) {
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             uint64_t first = (uint64_t)i * BLR_LANES, rest = size - first;

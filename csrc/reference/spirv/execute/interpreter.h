@@ -81,7 +81,6 @@ struct blr_spirv_batch {
     uint64_t waiting;                   /* lanes at a barrier */
     uint32_t waiting_in;                /* the block that ends with the barrier */
     uint32_t resume;                    /* 1 + the operation from which the next block runs; 0 for its first */
-    bool is_native;                     /* runs as native code */
     uint64_t first_item;                /* index of lane 0's work-item */
     const struct blr_spirv_op *end;     /* of the running operations; NULL after a fault */
     uint64_t *arrived;                  /* by block: lanes that wait to run it */

@@ -6,29 +6,27 @@
 
 #include <string.h>
 
-struct place {
-    struct blr_spirv_position position;
-    uint32_t lanes;
-};
-
 struct blr_spirv_native {
     struct blr_native_frame frame;
-    struct blr_native_window *windows;  /* by operation: the memory that it accessed last */
-    unsigned long long *numbers;        /* of every batch */
-    struct place *places;               /* of every batch */
-    uint32_t number_count;
+    struct blr_spirv_worker *worker;
+    struct blr_native_window *windows; /* by operation: the memory that it accessed last */
+    unsigned long long *numbers;
+    unsigned long long *offsets;       /* by batch */
+    bool is_able;                      /* to run the launch */
+    struct blr_native_batch *batches;
 };
 
 struct blr_spirv_native *blr_spirv_native_new(const struct blr_spirv_program *program, uint32_t batches)
 {
     struct blr_spirv_native *native = blr_new(sizeof *native);
+    const uint32_t components = blr_native_components_of_builtins(program);
     if (native == NULL)
         return NULL;
-    native->number_count = blr_native_numbers(program);
     native->windows = blr_new((program->op_count + 1u) * sizeof *native->windows);
-    native->numbers = blr_new((size_t)batches * (native->number_count + 1u) * sizeof *native->numbers);
-    native->places = blr_new(batches * sizeof *native->places);
-    if (native->windows != NULL && native->numbers != NULL && native->places != NULL)
+    native->numbers = blr_new((program->preset_count + 2u * (size_t)components + 1u) * sizeof *native->numbers);
+    native->offsets = blr_new(((size_t)batches * components + 1u) * sizeof *native->offsets);
+    native->batches = blr_new(batches * sizeof *native->batches);
+    if (native->windows != NULL && native->numbers != NULL && native->offsets != NULL && native->batches != NULL)
         return native;
     blr_spirv_native_free(native);
     return NULL;
@@ -40,54 +38,115 @@ void blr_spirv_native_free(struct blr_spirv_native *native)
         return;
     blr_delete(native->windows);
     blr_delete(native->numbers);
-    blr_delete(native->places);
+    blr_delete(native->offsets);
+    blr_delete(native->batches);
     blr_delete(native);
 }
 
 /* ---------------------------------------------------------------- calls of the native code */
 
+static struct blr_spirv_batch *batch_of(const struct blr_native_frame *frame)
+{
+    return &((const struct blr_spirv_native *)(const void *)frame)->worker->batches[frame->number];
+}
+
 static int reach(struct blr_native_frame *frame, unsigned op, unsigned long long address, unsigned long long size, int write)
 {
     uint64_t begin, end;
-    if (!blr_spirv_window(frame->batch, address, size, write != 0, &begin, &end))
+    if (!blr_spirv_window(batch_of(frame), address, size, write != 0, &begin, &end))
         return 0;
     frame->windows[op] = (struct blr_native_window){begin, end};
     return 1;
 }
 
-static int go_on(struct blr_native_frame *frame)
-{
-    const struct blr_spirv_batch *batch = frame->batch;
-    return blr_spirv_may_go_on(batch->worker);
-}
+static int go_on(struct blr_native_frame *frame) { return blr_spirv_may_go_on(batch_of(frame)->worker); }
 
-static void take(struct blr_native_frame *frame, unsigned place) { blr_affine_at(frame->batch, place)->is_affine = false; }
+static void take(struct blr_native_frame *frame, unsigned place) { blr_affine_at(batch_of(frame), place)->is_affine = false; }
 
 static void spill(struct blr_native_frame *frame, unsigned place, unsigned size, unsigned long long base, unsigned long long stride)
 {
-    blr_affine_write(frame->registers + place, (uint8_t)size, base, stride);
+    blr_affine_write(batch_of(frame)->registers + place, (uint8_t)size, base, stride);
     take(frame, place);
 }
 
 static void call(struct blr_native_frame *frame, unsigned number, unsigned place)
 {
-    struct blr_spirv_batch *batch = frame->batch;
+    struct blr_spirv_batch *batch = batch_of(frame);
     const struct blr_spirv_op *op = &batch->worker->launch->program->ops[number];
-    (op->plain != NULL ? op->plain : op->run)(batch, op, frame->registers + place);
+    (op->plain != NULL ? op->plain : op->run)(batch, op, batch->registers + place);
 }
 
-/* ---------------------------------------------------------------- batches */
+/* ---------------------------------------------------------------- positions */
+
+static bool is_single(const struct blr_spirv_launch *launch) { return launch->local[0] * launch->local[1] * launch->local[2] == 1; }
+
+/* Notes the built-in variables at a position. step: work-items from one group of the call to the next, 0 for work-groups. */
+static void note_builtins(struct blr_spirv_native *native, const struct blr_spirv_position *at, uint64_t step)
+{
+    const struct blr_spirv_launch *launch = native->worker->launch;
+    const struct blr_spirv_program *program = launch->program;
+    unsigned long long *next = native->numbers + program->preset_count;
+    for (uint32_t i = 0; i < program->builtin_count; i++)
+        for (uint32_t c = 0; c < program->builtins[i].components; c++) {
+            const enum blr_spirv_builtin what = program->builtins[i].what;
+            const uint64_t by_lane = blr_spirv_course_of(what, c, is_single(launch)) == BLR_COURSE_COUNTS;
+            *next++ = blr_spirv_builtin_value(launch, at, what, c);
+            if (step != 0)
+                *next++ = by_lane * step;
+            else if (what == BLR_BUILTIN_WORKGROUP_ID && c == 0)
+                *next++ = 1;
+            else if ((what == BLR_BUILTIN_GLOBAL_INVOCATION_ID && c == 0) || what == BLR_BUILTIN_GLOBAL_LINEAR_ID)
+                *next++ = launch->local[0];
+            else
+                *next++ = 0;
+        }
+}
+
+/* Notes by how much the built-in variables of each batch differ from the first one's. */
+static void note_offsets(struct blr_spirv_native *native)
+{
+    const struct blr_spirv_launch *launch = native->worker->launch;
+    const struct blr_spirv_program *program = launch->program;
+    const struct blr_spirv_position first = {.index = 0};
+    unsigned long long *next = native->offsets;
+    for (uint32_t b = 0; b < native->worker->batch_count; b++) {
+        const struct blr_spirv_position at = blr_spirv_position_of(launch, (uint64_t)b * BLR_LANES);
+        for (uint32_t i = 0; i < program->builtin_count; i++)
+            for (uint32_t c = 0; c < program->builtins[i].components; c++)
+                *next++ = blr_spirv_builtin_value(launch, &at, program->builtins[i].what, c) -
+                          blr_spirv_builtin_value(launch, &first, program->builtins[i].what, c);
+    }
+}
+
+/* Whether a program reads positions that lanes do not count, or that they count, where work-groups have one work-item. */
+static bool has_local_positions(const struct blr_spirv_program *program)
+{
+    for (uint32_t i = 0; i < program->builtin_count; i++)
+        if (program->builtins[i].what == BLR_BUILTIN_WORKGROUP_ID || program->builtins[i].what == BLR_BUILTIN_LOCAL_INVOCATION_ID ||
+            program->builtins[i].what == BLR_BUILTIN_LOCAL_INVOCATION_INDEX)
+            return true;
+    return false;
+}
 
 void blr_spirv_native_start(struct blr_spirv_worker *worker)
 {
     struct blr_spirv_native *native = worker->native;
     const struct blr_spirv_program *program = worker->program;
+    const uint32_t components = blr_native_components_of_builtins(program);
+    native->worker = worker;
+    native->is_able = !is_single(worker->launch) || !has_local_positions(program);
     memset(native->windows, 0, program->op_count * sizeof *native->windows);
-    for (uint32_t n = 0; n < worker->batch_count; n++)
-        for (uint32_t i = 0; i < program->preset_count; i++)
-            native->numbers[n * native->number_count + i] =
-                blr_spirv_preset_value(&worker->batches[n], &program->presets[i]);
-    native->frame = (struct blr_native_frame){.windows = native->windows,
+    for (uint32_t i = 0; i < program->preset_count; i++)
+        native->numbers[i] = blr_spirv_preset_value(&worker->batches[0], &program->presets[i]);
+    for (uint32_t b = 0; b < worker->batch_count; b++)
+        native->batches[b] = (struct blr_native_batch){.registers = worker->batches[b].registers,
+                                                       .arrived = (unsigned long long *)(void *)worker->batches[b].arrived,
+                                                       .offsets = native->offsets + (size_t)b * components};
+    note_offsets(native);
+    native->frame = (struct blr_native_frame){.batches = native->batches,
+                                              .numbers = native->numbers,
+                                              .windows = native->windows,
+                                              .count = worker->batch_count,
                                               .patience = &worker->patience,
                                               .reach = reach,
                                               .go_on = go_on,
@@ -96,67 +155,116 @@ void blr_spirv_native_start(struct blr_spirv_worker *worker)
                                               .call = call};
 }
 
-static unsigned long long *numbers_of(const struct blr_spirv_batch *batch)
-{
-    const struct blr_spirv_native *native = batch->worker->native;
-    return native->numbers + (size_t)(batch - batch->worker->batches) * native->number_count;
-}
+/* ---------------------------------------------------------------- the executor goes on */
 
-void blr_spirv_native_place(struct blr_spirv_batch *batch, uint32_t lanes, struct blr_spirv_position *at)
+/* Gives a batch of lanes to the executor as the native code has left it, and advances the position behind it. */
+static void leave(struct blr_spirv_native *native, uint32_t number, uint64_t first_item, uint32_t lanes, struct blr_spirv_position *at)
 {
-    const struct blr_spirv_launch *launch = batch->worker->launch;
-    const struct blr_spirv_program *program = launch->program;
-    const bool single = launch->local[0] * launch->local[1] * launch->local[2] == 1;
-    unsigned long long *next = numbers_of(batch) + program->preset_count;
-    batch->worker->native->places[batch - batch->worker->batches] = (struct place){*at, lanes};
-    for (uint32_t i = 0; i < program->builtin_count; i++)
-        for (uint32_t c = 0; c < program->builtins[i].components; c++) {
-            const enum blr_spirv_builtin what = program->builtins[i].what;
-            *next++ = blr_spirv_builtin_value(launch, at, what, c);
-            *next++ = blr_spirv_course_of(what, c, single) == BLR_COURSE_COUNTS;
-        }
-    batch->is_native = true;
-    blr_spirv_advance(launch, at, lanes);
-}
-
-/* Goes on in the executor, before an operation. */
-static bool leave(struct blr_spirv_batch *batch, const struct blr_native_frame *frame)
-{
-    const struct blr_spirv_program *program = batch->worker->launch->program;
-    struct place place = batch->worker->native->places[batch - batch->worker->batches];
-    batch->is_native = false;
-    blr_spirv_fill_builtins(batch, place.lanes, &place.position);
-    for (uint32_t b = 0; b < program->block_count; b++)
+    const struct blr_native_batch *from = &native->batches[number];
+    const uint32_t block_count = native->worker->program->block_count;
+    struct blr_spirv_batch *batch = &native->worker->batches[number];
+    batch->first_item = first_item;
+    batch->alive = from->alive;
+    batch->waiting = from->waiting;
+    batch->waiting_in = from->waiting_in;
+    batch->resume = 0;
+    blr_spirv_fill_builtins(batch, lanes, at);
+    for (uint32_t b = 0; b < block_count; b++)
         if (batch->arrived[b] != 0)
             blr_spirv_arrive(batch, b, batch->arrived[b]);
-    blr_spirv_arrive(batch, frame->block, frame->mask);
-    batch->resume = frame->op + 1;
-    return batch->worker->launch->run_batch(batch);
+    if (from->mask != 0)
+        blr_spirv_arrive(batch, from->block, from->mask);
 }
 
-bool blr_spirv_native_run(struct blr_spirv_batch *batch)
+/* ---------------------------------------------------------------- rows */
+
+static bool runs(const struct blr_spirv_worker *worker) { return worker->launch->native != NULL && worker->native != NULL && worker->native->is_able; }
+
+uint64_t blr_spirv_native_items(const struct blr_spirv_worker *worker, const struct blr_spirv_position *at, uint64_t rest)
 {
-    const struct blr_spirv_launch *launch = batch->worker->launch;
-    struct blr_native_frame *frame = &batch->worker->native->frame;
-    uint32_t block = 0;
-    while (block < launch->program->block_count && batch->arrived[block] == 0)
-        block++;
-    if (block == launch->program->block_count)
-        return true; /* all lanes have returned */
-    frame->batch = batch;
-    frame->registers = batch->registers;
-    frame->arrived = (unsigned long long *)(void *)batch->arrived;
-    frame->numbers = numbers_of(batch);
-    frame->block = block;
-    frame->mask = batch->arrived[block];
-    frame->alive = batch->alive;
-    batch->arrived[block] = 0;
-    batch->occupied[block / 64] &= ~((uint64_t)1 << block % 64);
-    const unsigned end = launch->native(frame);
-    if (end == BLR_NATIVE_STOPPED)
+    const uint64_t row = runs(worker) ? blr_spirv_row_from(worker->launch, at) : 0;
+    if (row >= rest)
+        return rest;
+    const uint64_t part = row % BLR_LANES;
+    return part < BLR_SHORTEST_ROW || worker->program->uses_groups ? row - part : row;
+}
+
+/* Runs groups of the frame, each of one batch. */
+static bool run_batches(struct blr_spirv_native *native, uint64_t first_item, uint64_t batches, uint32_t lanes)
+{
+    struct blr_spirv_worker *worker = native->worker;
+    const struct blr_spirv_launch *launch = worker->launch;
+    struct blr_native_frame *frame = &native->frame;
+    frame->last = BLR_ALL_LANES >> (BLR_LANES - lanes);
+    for (frame->group = 0, frame->groups = batches; frame->group < batches; frame->group++) {
+        const unsigned end = launch->native(frame);
+        if (end == BLR_NATIVE_DONE)
+            return true;
+        if (end == BLR_NATIVE_STOPPED)
+            return false;
+        const uint64_t first = first_item + frame->group * BLR_LANES;
+        struct blr_spirv_position at = blr_spirv_position_of(launch, first);
+        leave(native, 0, first, lanes, &at);
+        worker->batches[0].resume = frame->op + 1;
+        if (!launch->run_batch(&worker->batches[0]))
+            return false;
+        if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
+            return false;
+    }
+    return true;
+}
+
+bool blr_spirv_native_run_items(struct blr_spirv_worker *worker, uint64_t first_item, uint64_t items, struct blr_spirv_position *at)
+{
+    struct blr_spirv_native *native = worker->native;
+    const uint64_t whole = items / BLR_LANES * BLR_LANES;
+    note_builtins(native, at, BLR_LANES);
+    if (!run_batches(native, first_item, items / BLR_LANES, BLR_LANES))
         return false;
-    batch->alive = frame->alive;
-    batch->waiting = frame->waiting;
-    batch->waiting_in = frame->waiting_in;
-    return end == BLR_NATIVE_DONE || leave(batch, frame);
+    if (items > whole && whole > 0) {
+        struct blr_spirv_position rest = *at;
+        blr_spirv_advance(worker->launch, &rest, whole);
+        note_builtins(native, &rest, BLR_LANES);
+    }
+    blr_spirv_advance(worker->launch, at, items);
+    return items == whole || run_batches(native, first_item + whole, 1, (uint32_t)(items - whole));
+}
+
+/* ---------------------------------------------------------------- work-groups */
+
+bool blr_spirv_native_runs_groups(const struct blr_spirv_worker *worker)
+{
+    const uint64_t *local = worker->launch->local;
+    return runs(worker) && !is_single(worker->launch) && (local[0] % BLR_LANES == 0 || local[1] * local[2] == 1);
+}
+
+bool blr_spirv_native_run_groups(struct blr_spirv_worker *worker, uint64_t first_group, uint64_t groups,
+                                 bool (*run_group)(struct blr_spirv_worker *worker))
+{
+    struct blr_spirv_native *native = worker->native;
+    const struct blr_spirv_launch *launch = worker->launch;
+    const uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    const uint32_t last = (uint32_t)(size - (worker->batch_count - 1) * (uint64_t)BLR_LANES);
+    struct blr_native_frame *frame = &native->frame;
+    const struct blr_spirv_position start = blr_spirv_position_of(launch, first_group * size);
+    note_builtins(native, &start, 0);
+    frame->last = BLR_ALL_LANES >> (BLR_LANES - last);
+    for (frame->group = 0, frame->groups = groups; frame->group < groups; frame->group++) {
+        const unsigned end = launch->native(frame);
+        if (end == BLR_NATIVE_DONE)
+            return true;
+        if (end == BLR_NATIVE_STOPPED)
+            return false;
+        const uint64_t first = (first_group + frame->group) * size;
+        struct blr_spirv_position at = blr_spirv_position_of(launch, first);
+        for (uint32_t b = 0; b < worker->batch_count; b++)
+            leave(native, b, first + (uint64_t)b * BLR_LANES, b + 1 < worker->batch_count ? BLR_LANES : last, &at);
+        if (end == BLR_NATIVE_LEFT)
+            worker->batches[frame->number].resume = frame->op + 1;
+        if (!run_group(worker))
+            return false;
+        if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
+            return false;
+    }
+    return true;
 }

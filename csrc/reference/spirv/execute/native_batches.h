@@ -11,11 +11,19 @@ void blr_spirv_native_free(struct blr_spirv_native *native);
 /* Notes the arguments of the worker's launch. */
 void blr_spirv_native_start(struct blr_spirv_worker *worker);
 
-/* Prepares a batch of lanes in one row from a position on, and advances it to the one behind them. */
-void blr_spirv_native_place(struct blr_spirv_batch *batch, uint32_t lanes, struct blr_spirv_position *at);
+/* How many work-items from a position on native code runs, of a number that remain: the rest of the row, as far as the
+ * executor would not run them together with those of the next row. 0 without native code. */
+uint64_t blr_spirv_native_items(const struct blr_spirv_worker *worker, const struct blr_spirv_position *at, uint64_t rest);
 
-/* Runs a batch until all its lanes have returned or wait at a barrier, from the one block where they have arrived. If the
- * native code leaves it, the executor runs the rest. False when the launch must end. */
-bool blr_spirv_native_run(struct blr_spirv_batch *batch);
+/* Runs work-items of one row from a position on, which it advances. False when the launch must end. */
+bool blr_spirv_native_run_items(struct blr_spirv_worker *worker, uint64_t first_item, uint64_t items, struct blr_spirv_position *at);
+
+/* Whether native code runs the launch's work-groups: each batch is within a row. */
+bool blr_spirv_native_runs_groups(const struct blr_spirv_worker *worker);
+
+/* Runs work-groups of one row of groups. Where the native code leaves a group, run_group is to finish it. False when the
+ * launch must end. */
+bool blr_spirv_native_run_groups(struct blr_spirv_worker *worker, uint64_t first_group, uint64_t groups,
+                                 bool (*run_group)(struct blr_spirv_worker *worker));
 
 #endif

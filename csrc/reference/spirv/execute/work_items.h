@@ -4,6 +4,8 @@
 
 #include "spirv/execute/interpreter.h"
 
+#define BLR_SHORTEST_ROW 16u /* work-items of a row that are worth a batch of their own */
+
 struct blr_spirv_position {
     uint64_t group[3], local[3];
     uint64_t index; /* index within the group */

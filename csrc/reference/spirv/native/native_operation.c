@@ -6,8 +6,7 @@
 
 /* ---------------------------------------------------------------- values */
 
-/* Declares a temporary of an operand as a scalar, a line or lanes. */
-static void declare(struct blr_native_writer *w, const char *name, const struct blr_native_value *x, enum blr_native_class as)
+void blr_native_declare(struct blr_native_writer *w, const char *name, const struct blr_native_value *x, enum blr_native_class as)
 {
     const uint32_t n = x->size, r = x->number;
     if (as == BLR_CLASS_LANES && x->class == BLR_CLASS_UNIFORM)
@@ -126,15 +125,56 @@ static void linear_expression(struct blr_native_writer *w, uint32_t block, uint3
     blr_native_write(w, "u%u t = (u%u)(first - lo * d), ts = (u%u)d; ", to, to, to);
 }
 
+/* A comparison of a line with one number as a mask; false for another test. Lines that wrap compare lane by lane. */
+static bool line_test(struct blr_native_writer *w, uint32_t number, uint32_t c)
+{
+    const struct blr_recipe *recipe = &w->values->recipes[number];
+    const struct blr_native_value *left = blr_native_operand(w->values, number, 0, c);
+    const struct blr_native_value *right = blr_native_operand(w->values, number, 1, c);
+    const bool swaps = left->class == BLR_CLASS_UNIFORM;
+    const uint32_t n = recipe->size;
+    const char *below, *complement = "";
+    if (recipe->kind != BLR_RECIPE_TEST || recipe->operands != 2 || left->class + right->class != BLR_CLASS_LINEAR)
+        return false;
+    switch (recipe->opcode) {
+    case BLR_OP_ULessThan:
+    case BLR_OP_SLessThan: below = swaps ? "UP_TO" : "BELOW"; complement = swaps ? "~" : ""; break;
+    case BLR_OP_ULessThanEqual:
+    case BLR_OP_SLessThanEqual: below = swaps ? "BELOW" : "UP_TO"; complement = swaps ? "~" : ""; break;
+    case BLR_OP_UGreaterThan:
+    case BLR_OP_SGreaterThan: below = swaps ? "BELOW" : "UP_TO"; complement = swaps ? "" : "~"; break;
+    case BLR_OP_UGreaterThanEqual:
+    case BLR_OP_SGreaterThanEqual: below = swaps ? "UP_TO" : "BELOW"; complement = swaps ? "" : "~"; break;
+    case BLR_OP_INotEqual: below = NULL; complement = "~"; break;
+    case BLR_OP_IEqual: below = NULL; break;
+    default: return false;
+    }
+    blr_native_declare(w, "x", swaps ? right : left, BLR_CLASS_LINEAR);
+    blr_native_declare(w, "y", swaps ? left : right, BLR_CLASS_UNIFORM);
+    blr_native_write(w, "u8 k; const %c%u first = x + lo, last = x + hi, z = y; if (xs == 1 && first <= last) ", recipe->type, n);
+    if (below != NULL)
+        blr_native_write(w, "k = %sFIRST(%s(first, last, z)); ", complement, below);
+    else
+        blr_native_write(w, "k = %s(FIRST(UP_TO(first, last, z)) & ~FIRST(BELOW(first, last, z))); ", complement);
+    blr_native_write(w, "else { ");
+    blr_native_declare(w, "x0", left, BLR_CLASS_LANES);
+    blr_native_declare(w, "x1", right, BLR_CLASS_LANES);
+    vector_expression(w, recipe, n);
+    blr_native_write(w, "k = gather(t); } v1 t = bits(k); ");
+    return true;
+}
+
 static void elementwise(struct blr_native_writer *w, uint32_t block, uint32_t number, uint32_t c, enum blr_native_class class)
 {
     const struct blr_recipe *recipe = &w->values->recipes[number];
     const uint32_t to = w->program->ops[number].element;
     const struct blr_native_value *x;
     char name[] = "x0";
+    if (class == BLR_CLASS_LANES && line_test(w, number, c))
+        return;
     for (uint32_t k = 0; (x = blr_native_operand(w->values, number, k, c)) != NULL; k++) {
         name[1] = (char)('0' + k);
-        declare(w, name, x, class);
+        blr_native_declare(w, name, x, class);
     }
     blr_native_write(w, "enum { BITS = %u }; ", 8 * recipe->size - 1);
     if (class == BLR_CLASS_LINEAR)
@@ -153,9 +193,9 @@ static void selection(struct blr_native_writer *w, uint32_t number, uint32_t c, 
 {
     const struct blr_native_value *condition = blr_native_operand(w->values, number, 0, c);
     const struct blr_native_value *yes = blr_native_operand(w->values, number, 1, c);
-    declare(w, "x0", condition, condition->class);
-    declare(w, "x1", yes, class);
-    declare(w, "x2", blr_native_operand(w->values, number, 2, c), class);
+    blr_native_declare(w, "x0", condition, condition->class);
+    blr_native_declare(w, "x1", yes, class);
+    blr_native_declare(w, "x2", blr_native_operand(w->values, number, 2, c), class);
     if (condition->class == BLR_CLASS_UNIFORM)
         blr_native_write(w, "%c%u t = x2; if (x0) t = x1; ", class == BLR_CLASS_UNIFORM ? 'u' : 'v', yes->size);
     else
@@ -167,14 +207,14 @@ static void address(struct blr_native_writer *w, uint32_t number, enum blr_nativ
     const struct blr_spirv_op *op = &w->program->ops[number];
     const struct blr_recipe *recipe = &w->values->recipes[number];
     const char *type = class == BLR_CLASS_LANES ? "v8" : "u8";
-    declare(w, "x0", blr_native_operand(w->values, number, 0, 0), class);
+    blr_native_declare(w, "x0", blr_native_operand(w->values, number, 0, 0), class);
     if (recipe->kind == BLR_RECIPE_OFFSET) {
         blr_native_write(w, "%s t = x0 + %" PRIu64 "ull; ", type, op->literal);
         if (class == BLR_CLASS_LINEAR)
             blr_native_write(w, "u8 ts = x0s; ");
         return;
     }
-    declare(w, "x1", blr_native_operand(w->values, number, 1, 0), class);
+    blr_native_declare(w, "x1", blr_native_operand(w->values, number, 1, 0), class);
     const uint32_t n = recipe->size;
     if (class == BLR_CLASS_LANES)
         blr_native_write(w, "v8 t = x0 + (v8)__builtin_convertvector((i%u)x1, i8) * %" PRIu64 "ull; ", n, op->literal);
@@ -186,14 +226,14 @@ static void address(struct blr_native_writer *w, uint32_t number, enum blr_nativ
 
 static void axis(struct blr_native_writer *w, uint32_t block, uint32_t number, enum blr_native_class class)
 {
-    declare(w, "x0", blr_native_operand(w->values, number, 0, 0), class);
+    blr_native_declare(w, "x0", blr_native_operand(w->values, number, 0, 0), class);
     if (class == BLR_CLASS_LANES) {
-        declare(w, "x1", blr_native_operand(w->values, number, 1, 0), class);
+        blr_native_declare(w, "x1", blr_native_operand(w->values, number, 1, 0), class);
         blr_native_write(w, "v8 t = x0 + (x1 & (v8)((i8)x0 >> 63)); if (UNLIKELY(gather(FLAGS(8, t >= x1)) & m)) ");
         blr_native_stop(w, block, number);
         return;
     }
-    declare(w, "x1", blr_native_operand(w->values, number, 1, 0), BLR_CLASS_UNIFORM);
+    blr_native_declare(w, "x1", blr_native_operand(w->values, number, 1, 0), BLR_CLASS_UNIFORM);
     blr_native_write(w, "u8 d; if (UNLIKELY(!axis(x0, %s, x1, lo, hi, &d))) ", class == BLR_CLASS_LINEAR ? "x0s" : "0");
     blr_native_stop(w, block, number);
     blr_native_write(w, "u8 t = x0 + d; ");
@@ -220,17 +260,15 @@ static void load_component(struct blr_native_writer *w, uint32_t number, uint32_
 {
     const struct blr_spirv_op *op = &w->program->ops[number];
     const uint32_t n = op->element;
-    blr_native_write(w, "{ u%u q[64]; ", n);
-    if (how[0] == 'w') /* whole row */
-        blr_native_write(w, "__builtin_memcpy(q, (const void *)p, sizeof q); ");
-    else if (how[0] == 'd') /* a part of a row without gaps */
-        blr_native_write(w, "__builtin_memset(q, 0, sizeof q); __builtin_memcpy(q + lo, (const u%u *)p + lo, (hi - lo + 1) * %uu); ", n, n);
+    if (how[0] == 'r' && components == 1)
+        blr_native_write(w, "{ v%u t = load%u((const w%u *)p, m, lo, hi); ", n, n, n);
     else if (how[0] == 'r')
-        blr_native_write(w, "__builtin_memset(q, 0, sizeof q); ACTIVE __builtin_memcpy(&q[i], (const char *)p + i * %u + %u, %u); ",
-                         n * components, n * c, n);
+        blr_native_write(w, "{ u%u q[64] = {0}; ACTIVE __builtin_memcpy(&q[i], (const char *)p + i * %u + %u, %u); ", n, n * components,
+                         n * c, n);
     else
-        blr_native_write(w, "__builtin_memset(q, 0, sizeof q); ACTIVE __builtin_memcpy(&q[i], (const char *)at[i] + %u, %u); ", n * c, n);
-    blr_native_write(w, "v%u t; __builtin_memcpy(&t, q, sizeof q); ", n);
+        blr_native_write(w, "{ u%u q[64] = {0}; ACTIVE __builtin_memcpy(&q[i], (const char *)at[i] + %u, %u); ", n, n * c, n);
+    if (how[0] != 'r' || components > 1)
+        blr_native_write(w, "v%u t; __builtin_memcpy(&t, q, sizeof q); ", n);
     if (op->literal != 0)
         blr_native_write(w, "t = FLAGS(1, t != 0); ");
     assign(w, blr_native_result(w->values, number, c), BLR_CLASS_LANES, blends);
@@ -242,7 +280,7 @@ static void load(struct blr_native_writer *w, uint32_t block, uint32_t number, b
     const struct blr_spirv_op *op = &w->program->ops[number];
     const struct blr_native_value *from = blr_native_operand(w->values, number, 0, 0);
     const uint32_t components = blr_native_components(w->values, number), n = op->element, size = n * components;
-    declare(w, from->class == BLR_CLASS_LANES ? "at" : "p", from, from->class);
+    blr_native_declare(w, from->class == BLR_CLASS_LANES ? "at" : "p", from, from->class);
     if (from->class == BLR_CLASS_UNIFORM) {
         blr_native_write(w, "if (UNLIKELY(!REACH(%u, p, %u, 0))) ", number, size);
         blr_native_stop(w, block, number);
@@ -260,17 +298,8 @@ static void load(struct blr_native_writer *w, uint32_t block, uint32_t number, b
     {
         blr_native_write(w, "if (ps == %u) { if (UNLIKELY(!REACH(%u, p + lo * %uu, (hi - lo + 1) * %uu, 0))) ", size, number, size, size);
         blr_native_stop(w, block, number);
-        if (components == 1) {
-            blr_native_write(w, "if (m == ALL) ");
-            load_component(w, number, 0, blends, "whole", 1);
-            blr_native_write(w, "else if (DENSE) ");
-            load_component(w, number, 0, blends, "dense", 1);
-            blr_native_write(w, "else ");
-            load_component(w, number, 0, blends, "row", 1);
-        } else {
-            for (uint32_t c = 0; c < components; c++)
-                load_component(w, number, c, blends, "row", components);
-        }
+        for (uint32_t c = 0; c < components; c++)
+            load_component(w, number, c, blends, "row", components);
         blr_native_write(w, from->class == BLR_CLASS_LANES ? "} else { " : "} else { v8 at = LINE(8, p, ps); ");
     }
     check(w, block, number, size, false);
@@ -282,14 +311,12 @@ static void load(struct blr_native_writer *w, uint32_t block, uint32_t number, b
 static void store_component(struct blr_native_writer *w, uint32_t number, uint32_t c, const char *to)
 {
     const struct blr_native_value *x = blr_native_operand(w->values, number, 1, c);
-    declare(w, "x", x, BLR_CLASS_LANES);
-    blr_native_write(w, "u%u q[64]; __builtin_memcpy(q, &x, sizeof q); ", x->size);
-    if (to[0] == 'w')
-        blr_native_write(w, "__builtin_memcpy((void *)p, q, sizeof q); ");
-    else if (to[0] == 'd')
-        blr_native_write(w, "__builtin_memcpy((u%u *)p + lo, q + lo, (hi - lo + 1) * %uu); ", x->size, x->size);
+    blr_native_declare(w, "x", x, BLR_CLASS_LANES);
+    if (to == NULL)
+        blr_native_write(w, "store%u((w%u *)p, x, m, lo, hi); ", x->size, x->size);
     else
-        blr_native_write(w, "ACTIVE __builtin_memcpy((char *)%s, &q[i], %u); ", to, x->size);
+        blr_native_write(w, "u%u q[64]; __builtin_memcpy(q, &x, sizeof q); ACTIVE __builtin_memcpy((char *)%s, &q[i], %u); ", x->size, to,
+                         x->size);
 }
 
 static void store(struct blr_native_writer *w, uint32_t block, uint32_t number)
@@ -298,14 +325,14 @@ static void store(struct blr_native_writer *w, uint32_t block, uint32_t number)
     const uint32_t components = blr_native_components(w->values, number);
     const uint32_t n = w->program->ops[number].literal & 0xff, size = n * components;
     char place[64];
-    declare(w, to->class == BLR_CLASS_LANES ? "at" : "p", to, to->class);
+    blr_native_declare(w, to->class == BLR_CLASS_LANES ? "at" : "p", to, to->class);
     if (to->class == BLR_CLASS_UNIFORM) {
         blr_native_write(w, "if (UNLIKELY(!REACH(%u, p, %u, 1))) ", number, size);
         blr_native_stop(w, block, number);
         for (uint32_t c = 0; c < components; c++) {
             const struct blr_native_value *x = blr_native_operand(w->values, number, 1, c);
             blr_native_write(w, "{ ");
-            declare(w, "x", x, x->class == BLR_CLASS_UNIFORM ? BLR_CLASS_UNIFORM : BLR_CLASS_LANES);
+            blr_native_declare(w, "x", x, x->class == BLR_CLASS_UNIFORM ? BLR_CLASS_UNIFORM : BLR_CLASS_LANES);
             blr_native_write(w, "u%u t = x%s; __builtin_memcpy((char *)p + %u, &t, %u); } ", n,
                              x->class == BLR_CLASS_UNIFORM ? "" : "[hi]", n * c, n);
         }
@@ -316,17 +343,10 @@ static void store(struct blr_native_writer *w, uint32_t block, uint32_t number)
     {
         blr_native_write(w, "if (ps == %u) { if (UNLIKELY(!REACH(%u, p + lo * %uu, (hi - lo + 1) * %uu, 1))) ", size, number, size, size);
         blr_native_stop(w, block, number);
-        if (components == 1) {
-            blr_native_write(w, "if (m == ALL) { ");
-            store_component(w, number, 0, "whole");
-            blr_native_write(w, "} else if (DENSE) { ");
-            store_component(w, number, 0, "dense");
-            blr_native_write(w, "} else ");
-        }
         for (uint32_t c = 0; c < components; c++) {
             blr_native_write(w, "{ ");
             snprintf(place, sizeof place, "(p + i * %uu + %u)", size, n * c);
-            store_component(w, number, c, place);
+            store_component(w, number, c, components == 1 ? NULL : place);
             blr_native_write(w, "} ");
         }
         blr_native_write(w, to->class == BLR_CLASS_LANES ? "} else { " : "} else { v8 at = LINE(8, p, ps); ");
@@ -351,14 +371,14 @@ static void call(struct blr_native_writer *w, uint32_t number, bool blends)
     for (uint32_t c = 0; c < components; c++)
         for (uint32_t k = 0; (x = blr_native_operand(w->values, number, k, c)) != NULL; k++) {
             blr_native_write(w, "{ ");
-            declare(w, "x", x, BLR_CLASS_LANES);
-            blr_native_write(w, "__builtin_memcpy(f->registers + %u, &x, sizeof x); } ", x->place);
+            blr_native_declare(w, "x", x, BLR_CLASS_LANES);
+            blr_native_write(w, "__builtin_memcpy(B->registers + %u, &x, sizeof x); } ", x->place);
         }
     blr_native_write(w, "f->call(f, %u, %u); ", number, op->result);
     for (uint32_t c = 0; c < components; c++) {
         const enum blr_native_class class = blr_native_class_of(w->values, number, c);
         const bool is_uniform = class == BLR_CLASS_UNIFORM;
-        blr_native_write(w, "{ %c%u t; __builtin_memcpy(&t, f->registers + %u, sizeof t); ", is_uniform ? 'u' : 'v', n,
+        blr_native_write(w, "{ %c%u t; __builtin_memcpy(&t, B->registers + %u, sizeof t); ", is_uniform ? 'u' : 'v', n,
                          op->result + c * n * BLR_LANES);
         assign(w, blr_native_result(w->values, number, c), is_uniform ? BLR_CLASS_UNIFORM : BLR_CLASS_LANES, blends);
         blr_native_write(w, "} ");
@@ -384,7 +404,7 @@ void blr_native_operation(struct blr_native_writer *w, uint32_t block, uint32_t 
             const enum blr_native_class class = blr_native_class_of(w->values, number, c);
             blr_native_write(w, "{ ");
             if (kind == BLR_RECIPE_COPY) {
-                declare(w, "t", blr_native_operand(w->values, number, 0, c), class);
+                blr_native_declare(w, "t", blr_native_operand(w->values, number, 0, c), class);
             } else if (kind == BLR_RECIPE_SELECT || kind == BLR_RECIPE_CHOOSE) {
                 selection(w, number, c, class);
             } else if (kind == BLR_RECIPE_OFFSET || kind == BLR_RECIPE_INDEX) {

@@ -76,26 +76,36 @@ static void declare_values(struct blr_native_writer *w)
 static void declare_presets(struct blr_native_writer *w)
 {
     const struct blr_spirv_program *program = w->program;
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < program->preset_count; i++, number++) {
+    for (uint32_t i = 0; i < program->preset_count; i++) {
         const struct blr_spirv_preset *preset = &program->presets[i];
-        const uint32_t n = preset->size, r = blr_native_value_at(w->values, preset->place, n)->number;
-        if (!blr_native_value_at(w->values, preset->place, n)->used)
+        const struct blr_native_value *x = blr_native_value_at(w->values, preset->place, preset->size);
+        const uint32_t n = preset->size, r = x->number;
+        if (!x->used)
             continue;
         if (preset->kind == BLR_PRESET_BYTES)
             blr_native_write(w, "const u%u r%u_%u = (u%u)%" PRIu64 "ull;\n", n, r, n, n, preset->bytes);
         else
-            blr_native_write(w, "const u%u r%u_%u = (u%u)f->numbers[%u];\n", n, r, n, n, number);
+            blr_native_write(w, "const u%u r%u_%u = (u%u)f->numbers[%u];\n", n, r, n, n, i);
     }
+}
+
+/* The built-in variables of a batch. */
+static void declare_builtins(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    uint32_t number = program->preset_count, component = 0;
     for (uint32_t i = 0; i < program->builtin_count; i++)
-        for (uint32_t c = 0; c < program->builtins[i].components; c++, number += 2) {
+        for (uint32_t c = 0; c < program->builtins[i].components; c++, number += 2, component++) {
             const uint32_t n = program->builtins[i].size, place = program->builtins[i].place + c * n * BLR_LANES;
             const struct blr_native_value *x = blr_native_value_at(w->values, place, n);
             if (!x->used)
                 continue;
-            blr_native_write(w, "const u%u r%u_%u = (u%u)f->numbers[%u];\n", n, x->number, n, n, number);
+            blr_native_write(w, "const u%u r%u_%u = (u%u)(f->numbers[%u] + g * f->numbers[%u]", n, x->number, n, n, number, number + 1);
+            if (w->is_grouped)
+                blr_native_write(w, " + B->offsets[%u]", component);
+            blr_native_write(w, ");\n");
             if (x->class == BLR_CLASS_LINEAR)
-                blr_native_write(w, "const u%u r%u_%us = (u%u)f->numbers[%u];\n", n, x->number, n, n, number + 1);
+                blr_native_write(w, "enum { r%u_%us = 1 };\n", x->number, n);
         }
 }
 
@@ -104,7 +114,7 @@ static void spill(struct blr_native_writer *w, const struct blr_native_value *x)
 {
     const uint32_t n = x->size, r = x->number;
     if (x->class == BLR_CLASS_LANES)
-        blr_native_write(w, "__builtin_memcpy(f->registers + %u, &r%u_%u, %u); f->take(f, %u);\n", x->place, r, n, 64 * n, x->place);
+        blr_native_write(w, "__builtin_memcpy(B->registers + %u, &r%u_%u, %u); f->take(f, %u);\n", x->place, r, n, 64 * n, x->place);
     else
         blr_native_write(w, "f->spill(f, %u, %u, r%u_%u, r%u_%us);\n", x->place, n, r, n, r, n);
 }
@@ -127,9 +137,9 @@ static void keep_common(struct blr_native_writer *w, bool back)
         for (uint32_t part = 0; part < (x->class == BLR_CLASS_LANES ? 1u : 2u); part++) {
             const char *const suffix = part == 0 ? "" : "s";
             if (back)
-                blr_native_write(w, "__builtin_memcpy(&r%u_%u%s, f->registers + %u, %u);\n", r, n, suffix, x->place + part * n, bytes);
+                blr_native_write(w, "__builtin_memcpy(&r%u_%u%s, B->registers + %u, %u);\n", r, n, suffix, x->place + part * n, bytes);
             else
-                blr_native_write(w, "__builtin_memcpy(f->registers + %u, &r%u_%u%s, %u);\n", x->place + part * n, r, n, suffix, bytes);
+                blr_native_write(w, "__builtin_memcpy(B->registers + %u, &r%u_%u%s, %u);\n", x->place + part * n, r, n, suffix, bytes);
         }
     }
 }
@@ -165,7 +175,7 @@ static bool is_live(const struct blr_native_writer *w, const struct blr_spirv_bl
 static void write_stop(struct blr_native_writer *w, uint32_t number, uint32_t op)
 {
     const struct blr_spirv_block *block = &w->program->blocks[number];
-    blr_native_write(w, "T%u_%u: f->block = %u; f->op = %u;\n", number, op, number, op);
+    blr_native_write(w, "T%u_%u: B->block = %u; f->op = %u;\n", number, op, number, op);
     for (uint32_t n = block->first; n < op; n++)
         for (uint32_t c = 0; c < blr_native_components(w->values, n); c++) {
             const struct blr_native_value *x = blr_native_result(w->values, n, c);
@@ -199,9 +209,9 @@ static void write_end(struct blr_native_writer *w, uint32_t number)
     switch (block->kind) {
     case BLR_END_RETURN: blr_native_write(w, "alive &= ~m;\n"); return;
     case BLR_END_BARRIER:
-        blr_native_write(w, "if (UNLIKELY(waiting != 0 && f->waiting_in != %u)) ", number);
+        blr_native_write(w, "if (UNLIKELY(waiting != 0 && B->waiting_in != %u)) ", number);
         blr_native_stop(w, number, block->end);
-        blr_native_write(w, "\nwaiting |= m; f->waiting_in = %u;\n", number);
+        blr_native_write(w, "\nwaiting |= m; B->waiting_in = %u;\n", number);
         return;
     case BLR_END_BRANCH:
         blr_native_write(w, "{ const u8 y = m; ");
@@ -218,6 +228,8 @@ static void write_end(struct blr_native_writer *w, uint32_t number)
         break;
     case BLR_END_SWITCH:
         blr_native_write(w, "{ u8 rest = m;\n");
+        if (!uniform)
+            blr_native_declare(w, "selector", condition, BLR_CLASS_LANES);
         for (uint32_t e = 1; e < block->edge_count; e++) {
             const uint64_t literal = block->literals[e - 1];
             const bool fits = size == 8 || literal >> 8 * size == 0;
@@ -226,8 +238,8 @@ static void write_end(struct blr_native_writer *w, uint32_t number)
             if (uniform)
                 blr_native_write(w, "{ const u8 y = r%u_%u == (u%u)%" PRIu64 "ull ? rest : 0; rest &= ~y; ", r, size, size, literal);
             else
-                blr_native_write(w, "{ const u8 y = rest & gather(FLAGS(%u, r%u_%u == SPLAT(%u, (u%u)%" PRIu64 "ull))); rest &= ~y; ",
-                                 size, r, size, size, size, literal);
+                blr_native_write(w, "{ const u8 y = rest & gather(FLAGS(%u, selector == SPLAT(%u, (u%u)%" PRIu64 "ull))); rest &= ~y; ",
+                                 size, size, size, literal);
             follow(w, number, &edges[e], diverges);
             blr_native_write(w, "}\n");
         }
@@ -259,61 +271,128 @@ static void write_block(struct blr_native_writer *w, uint32_t number)
     blr_native_write(w, "}\n");
 }
 
+/* Starts at the block where the batch's lanes are. */
 static void write_entries(struct blr_native_writer *w)
 {
     const struct blr_spirv_program *program = w->program;
-    blr_native_write(w, "switch (f->block) {\ncase %u: a%u = f->mask; break;\n", program->first_block, program->first_block);
+    if (!program->has_barriers) {
+        blr_native_write(w, "a%u = alive;\n", program->first_block);
+        return;
+    }
+    blr_native_write(w, "switch (B->block) {\ncase %u: a%u = B->mask; break;\n", program->first_block, program->first_block);
     for (uint32_t t = 0; t < program->block_count; t++)
-        for (uint32_t b = 0; b < program->block_count; b++) {
+        for (uint32_t b = 0; b < program->block_count && t != program->first_block; b++) {
             const struct blr_spirv_block *block = &program->blocks[b];
-            if (block->kind != BLR_END_BARRIER || program->edges[block->first_edge].target != t || t == program->first_block)
+            if (block->kind != BLR_END_BARRIER || program->edges[block->first_edge].target != t)
                 continue;
-            blr_native_write(w, "case %u: a%u = f->mask;\n", t, t);
-            blr_native_write(w, "goto entered;\n");
+            blr_native_write(w, "case %u: a%u = B->mask; goto entered;\n", t, t);
             break;
         }
+    blr_native_write(w, "}\nif (0) { entered: ;\n");
+    keep_common(w, true);
     blr_native_write(w, "}\n");
+}
+
+static void spill_common(struct blr_native_writer *w)
+{
+    for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;)
+        spill(w, x);
+}
+
+/* Writes the values of the batch to its registers, for the executor, and those of batches that wait or have waited. */
+static void write_leave(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    for (uint32_t i = 0; i < w->stop_count; i++)
+        write_stop(w, w->stops[2 * i], w->stops[2 * i + 1]);
+    blr_native_write(w, "left: B->mask = m; B->alive = alive; B->waiting = waiting;\n");
+    for (uint32_t b = 0; b < program->block_count; b++)
+        blr_native_write(w, "B->arrived[%u] = a%u;\n", b, b);
+    spill_common(w);
     if (program->has_barriers) {
-        blr_native_write(w, "if (0) { entered: ;\n");
+        blr_native_write(w, "const unsigned own = b;\n"
+                            "for (b = 0; b < f->count; b++) { B = &f->batches[b]; f->number = b;\n"
+                            "if (b == own || (B->waiting == 0 && (phase == 0 || B->mask == 0))) continue;\n");
         keep_common(w, true);
+        spill_common(w);
+        blr_native_write(w, "}\nf->number = own;\n");
+    }
+    blr_native_write(w, "return %d;\n", BLR_NATIVE_LEFT);
+}
+
+/* Sends all batches that wait on from their barrier. */
+static void write_barrier(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    blr_native_write(w, "unsigned in = ~0u;\n"
+                        "for (unsigned b = 0; b < f->count; b++) if (f->batches[b].waiting) {\n"
+                        "if (in != ~0u && in != f->batches[b].waiting_in) return %d;\n"
+                        "in = f->batches[b].waiting_in; }\n"
+                        "if (in == ~0u) break;\n"
+                        "unsigned to = 0; switch (in) {\n", BLR_NATIVE_APART);
+    for (uint32_t b = 0; b < program->block_count; b++)
+        if (program->blocks[b].kind == BLR_END_BARRIER)
+            blr_native_write(w, "case %u: to = %u; break;\n", b, program->edges[program->blocks[b].first_edge].target);
+    blr_native_write(w, "}\nfor (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b];\n"
+                        "B->block = to; B->mask = B->waiting; B->waiting = 0; }\n"
+                        "if (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n", BLR_NATIVE_STOPPED);
+}
+
+static void write_batch(struct blr_native_writer *w)
+{
+    const struct blr_spirv_program *program = w->program;
+    blr_native_write(w, "u8 m = 0, alive = B->alive, waiting = 0; int lo = 0, hi = 0; (void)lo; (void)hi;\n");
+    for (uint32_t b = 0; b < program->block_count; b++)
+        blr_native_write(w, "u8 a%u = 0;\n", b);
+    declare_builtins(w);
+    declare_values(w);
+    write_entries(w);
+    for (uint32_t b = 0; b < program->block_count; b++)
+        write_block(w, b);
+    if (program->has_barriers) {
+        blr_native_write(w, "B->alive = alive; B->mask = 0; B->waiting = waiting;\nif (waiting) {\n");
+        keep_common(w, false);
         blr_native_write(w, "}\n");
     }
+    if (w->stop_count == 0)
+        return;
+    blr_native_write(w, "if (0) {\n");
+    write_leave(w);
+    blr_native_write(w, "}\n");
 }
 
 static void write_function(struct blr_native_writer *w)
 {
     const struct blr_spirv_program *program = w->program;
+    w->is_grouped = program->has_barriers || program->uses_local;
     blr_native_write(w, "%sunsigned blr_native_kernel(struct blr_native_frame *f) {\n", blr_native_prelude);
-    blr_native_write(w, "u8 m = 0, alive = f->alive, waiting = 0; int lo = 0, hi = 0;\n");
-    for (uint32_t b = 0; b < program->block_count; b++)
-        blr_native_write(w, "u8 a%u = 0;\n", b);
     declare_presets(w);
-    declare_values(w);
-    write_entries(w);
-    for (uint32_t b = 0; b < program->block_count; b++)
-        write_block(w, b);
-    blr_native_write(w, "f->alive = alive; f->waiting = waiting;\nif (waiting) {\n");
+    blr_native_write(w, "for (; f->group < f->groups; f->group++) { const u8 g = f->group; (void)g;\n");
+    if (w->is_grouped)
+        blr_native_write(w, "for (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b];\n"
+                            "B->mask = B->alive = b + 1 < f->count ? ALL : f->last; B->waiting = 0; B->block = %u; }\n", program->first_block);
     if (program->has_barriers)
-        keep_common(w, false);
-    blr_native_write(w, "}\nreturn %d;\n", BLR_NATIVE_DONE);
-    for (uint32_t i = 0; i < w->stop_count; i++)
-        write_stop(w, w->stops[2 * i], w->stops[2 * i + 1]);
-    if (w->stop_count > 0) {
-        blr_native_write(w, "left: f->mask = m; f->alive = alive; f->waiting = waiting;\n");
-        for (uint32_t b = 0; b < program->block_count; b++)
-            blr_native_write(w, "f->arrived[%u] = a%u;\n", b, b);
-        for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;)
-            spill(w, x);
-        blr_native_write(w, "return %d;\n", BLR_NATIVE_LEFT);
-    }
+        blr_native_write(w, "for (unsigned phase = 0;; phase = 1) {\n");
+    if (w->is_grouped)
+        blr_native_write(w, "for (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b]; f->number = b;\n%s",
+                         program->has_barriers ? "if (B->mask == 0) continue;\n" : "");
+    else
+        blr_native_write(w, "{ struct blr_native_batch *const B = f->batches; B->alive = f->last;\n");
+    write_batch(w);
     blr_native_write(w, "}\n");
+    if (program->has_barriers) {
+        write_barrier(w);
+        blr_native_write(w, "}\n");
+    }
+    blr_native_write(w, "if (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n}\nreturn %d;\n}\n", BLR_NATIVE_STOPPED,
+                     BLR_NATIVE_DONE);
 }
 
-uint32_t blr_native_numbers(const struct blr_spirv_program *program)
+uint32_t blr_native_components_of_builtins(const struct blr_spirv_program *program)
 {
-    uint32_t count = program->preset_count;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < program->builtin_count; i++)
-        count += 2 * program->builtins[i].components;
+        count += program->builtins[i].components;
     return count;
 }
 

@@ -172,7 +172,6 @@ static void mark_presets(struct blr_native_values *values)
             struct blr_native_value *value = blr_native_value_at(values, use->place + c * use->size * BLR_LANES, use->size);
             value->preset = true;
             value->class = (use->what == BLR_BUILTIN_GLOBAL_INVOCATION_ID && c == 0) ||
-                           (use->what == BLR_BUILTIN_WORKGROUP_ID && c == 0) ||
                            (use->what == BLR_BUILTIN_LOCAL_INVOCATION_ID && c == 0) ||
                            use->what == BLR_BUILTIN_GLOBAL_LINEAR_ID || use->what == BLR_BUILTIN_LOCAL_INVOCATION_INDEX
                                ? BLR_CLASS_LINEAR : BLR_CLASS_UNIFORM;
