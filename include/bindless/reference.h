@@ -862,9 +862,9 @@ BLR_API blr_result_t blrKernelDestroy(blr_kernel_t kernel);
 BLR_API blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties);
 BLR_API blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
 /* The kernel as C text: *size is the room of text, then the bytes with the final zero, or 0 without a translation.
- * Its compiled function blr_native_kernel may then run the launches; it stays loaded until the process ends. */
+ * A slot (csrc/reference/spirv/native/native_slot.h) then gets its function blr_native_kernel; both live for ever. */
 BLR_API blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint64_t *size);
-BLR_API blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *function);
+BLR_API blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *slot);
 
 /* Enqueues a kernel over all work-items, and retains the memory that its arguments point to and the images that they
  * name. KERNEL_FAULT, with a message about the work-item, for an access to memory that is neither of this driver and

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
+import time
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 import bindless as bl
 from bindless.backends.reference import module
-from bindless.compiler import native_code
+from bindless.compiler import native_slots
 
 COUNT = 333
 INTEGERS = ("a", "b", "c", "d")
@@ -57,6 +59,12 @@ class Program:
         return f"({self._condition()} ? {left} : {right})"
 
     def _condition(self) -> str:
+        if self._random.random() < 0.25:
+            line = self._pick(
+                "(int)i", "(uint)i - 70u", "(long)i * 3", "(ulong)i", "(short)i", "(int)i + 0x7fffffc0", "-(int)i"
+            )
+            other = self._pick("100", "(int)a", "n", "64", "-9")
+            return f"({line} {self._pick('<', '<=', '>', '>=', '==', '!=')} {other})"
         if self._random.random() < 0.4:
             return f"({self._float(1)} {self._pick('<', '>=', '==', '!=')} {self._float(1)})"
         return f"(({self._integer(1)} & 7) {self._pick('<', '>', '==', '!=')} {self._random.randrange(8)})"
@@ -70,6 +78,9 @@ class Program:
         block = "{ " + "".join(self._statement(depth - 1) for _ in range(2)) + "}\n"
         if form < 6:
             return f"if {self._condition()} {block} else {self._pick(*INTEGERS)} += p[i];\n"
+        if form == 6:
+            selector = self._pick("i", "(int)i & 3", "n", "(uint)a")
+            return f"switch ({selector}) {{ case 1: {block} break; case 70: b ^= a; break; default: c += d; }}\n"
         self._loops += 1
         k = f"k{self._loops}"
         limit = self._pick("9", "(i & 7)", "n & 15")
@@ -81,11 +92,12 @@ def functions(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     """The native functions of all kernels from now on."""
     addresses: list[int | None] = []
 
-    def note(text: bytes) -> int | None:
-        addresses.append(native_code.native_function(text))
-        return addresses[-1]
+    def note(text: bytes, wait: bool) -> int:
+        slot = native_slots.native_slot(text, wait)
+        addresses.append(native_slots.NativeSlot.from_address(slot).function)
+        return slot
 
-    monkeypatch.setattr(module, "native_function", note)
+    monkeypatch.setattr(module, "native_slot", note)
     return addresses
 
 
@@ -98,11 +110,20 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, call: Any) -> tuple[Any, Any]:
     return results[0], results[1]
 
 
+@pytest.mark.parametrize("local", [None, 111])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_programs(run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], seed: int) -> None:
+def test_random_programs(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], seed: int, local: int | None
+) -> None:
+    """In rows of work-items; and in work-groups, whose work-items exchange a value in the middle."""
+    exchange = """{ const int at = (int)get_local_id(0); part[at] = a; barrier(CLK_LOCAL_MEM_FENCE);
+        b += part[110 - at]; barrier(CLK_LOCAL_MEM_FENCE); }"""
     text = f"""kernel void test(global const long *p, global const float *q, int n, global long *out, global float *r)
-        {{ const size_t i = get_global_id(0); long a = p[i], b = i, c = n, d = 3; float x = q[i], y = i, z = 1;
+        {{ {"local long part[111];" if local else ""}
+        const size_t i = get_global_id(0); long a = p[i], b = i, c = n, d = 3; float x = q[i], y = i, z = 1;
         {Program(seed).text}
+        {exchange if local else ""}
+        {Program(seed + 100).text}
         out[i] = a + b * 3 + c * 5 + d * 7; r[i] = x + y + z; }}"""
     generator = np.random.default_rng(seed)
     p = generator.integers(-(2**40), 2**40, COUNT)
@@ -112,7 +133,7 @@ def test_random_programs(run: Any, monkeypatch: pytest.MonkeyPatch, functions: l
         outputs = np.zeros(COUNT, np.int64), np.zeros(COUNT, np.float32)
         return run(
             f'{mark}#pragma clang diagnostic ignored "-Weverything"\n{text}',
-            "test", COUNT, p, q, np.int32(seed), *outputs,
+            "test", COUNT, p, q, np.int32(seed), *outputs, local=local,
         )  # fmt: skip
 
     executor, native = both_ways(monkeypatch, call)
@@ -145,6 +166,59 @@ def test_faults_name_the_same_work_item(
     assert native == executor
 
 
+@pytest.mark.parametrize("bad", [0, 100, 130, 300])
+def test_a_group_that_faults_behind_a_barrier(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], bad: int
+) -> None:
+    """The executor takes over all batches of the group: what they hold, and where they are."""
+    text = """kernel void test(global const long *at, global int *out)
+        { local int part[150]; const int i = (int)get_global_id(0), k = (int)get_local_id(0); int sum = 0;
+          for (int step = 0; step < 3; step++) { part[k] = i + step; barrier(CLK_LOCAL_MEM_FENCE);
+            sum += part[149 - k]; if (step == 1) out[at[i]] = sum; barrier(CLK_LOCAL_MEM_FENCE); }
+          out[i] += sum; }"""
+    at = np.arange(450)
+    at[bad] = 1 << 40
+
+    def call(mark: str) -> str:
+        with pytest.raises(bl.KernelError) as error:
+            run(mark + text, "test", 450, at, np.zeros(450, np.int32), local=150)
+        return str(error.value).split(" at 0x")[0]
+
+    executor, native = both_ways(monkeypatch, call)
+    assert all(functions)
+    assert f"({bad})" in executor
+    assert native == executor
+
+
+@pytest.mark.parametrize(
+    ("size", "local"), [((7, 130), None), ((6, 128), (3, 128)), ((6, 96), (2, 32)), ((4, 70), (1, 35))]
+)
+def test_rows_of_two_dimensions(
+    run: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    functions: list[int | None],
+    size: tuple[int, int],
+    local: tuple[int, int] | None,
+) -> None:
+    text = """kernel void test(global long *out)
+        { const size_t x = get_global_id(0), y = get_global_id(1);
+          long n = x; n = n * 1000 + y; n = n * 1000 + get_local_id(0); n = n * 10 + get_local_id(1);
+          n = n * 100 + get_group_id(0); n = n * 100 + get_group_id(1); n = n * 1000 + get_local_linear_id();
+          out[y * get_global_size(0) + x] = n ^ (long)get_global_linear_id(); }"""
+    executor, native = both_ways(
+        monkeypatch, lambda mark: run(mark + text, "test", size, np.zeros(size, np.int64), local=local)[-1]
+    )
+    assert all(functions)
+    rows, columns = np.indices(size)
+    high, wide = local or (1, 1)
+    n = (columns * 1000 + rows) * 1000 + columns % wide
+    n = (n * 10 + rows % high) * 100 + columns // wide
+    n = (n * 100 + rows // high) * 1000 + rows % high * wide + columns % wide
+    if local is not None:  # without one, the driver chooses the work-groups
+        np.testing.assert_array_equal(native, n ^ np.arange(n.size).reshape(size))
+    np.testing.assert_array_equal(native, executor)
+
+
 def test_barriers_and_local_memory(run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None]) -> None:
     text = """kernel void test(global const float *values, global float *sums)
         { local float part[128]; const int i = (int)get_local_id(0); part[i] = values[get_global_id(0)];
@@ -158,3 +232,25 @@ def test_barriers_and_local_memory(run: Any, monkeypatch: pytest.MonkeyPatch, fu
     assert all(functions)
     np.testing.assert_array_equal(native, values.reshape(10, 128).sum(1))
     np.testing.assert_array_equal(native, executor)
+
+
+def test_the_driver_asks_for_native_code(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After launches that took long; the launches before and after give the same."""
+    monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", "background")
+    monkeypatch.setattr(native_slots, "PATIENCE", 1)
+    slots: list[native_slots.NativeSlot] = []
+
+    def note(text: bytes, wait: bool) -> int:
+        slots.append(native_slots.NativeSlot.from_address(native_slots.native_slot(text, wait)))
+        return ctypes.addressof(slots[0])
+
+    monkeypatch.setattr(module, "native_slot", note)
+    text = "kernel void test(global int *out) { const int i = (int)get_global_id(0); out[i] = i * i - 3; }"
+    before = run(text, "test", COUNT, np.zeros(COUNT, np.int32))[-1]
+    end = time.monotonic() + 60
+    while slots[0].function is None and time.monotonic() < end:
+        time.sleep(0.01)
+    assert slots[0].function is not None
+    after = run(text, "test", COUNT, np.zeros(COUNT, np.int32))[-1]
+    np.testing.assert_array_equal(before, np.arange(COUNT) ** 2 - 3)
+    np.testing.assert_array_equal(after, before)

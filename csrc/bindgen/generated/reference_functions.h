@@ -73,7 +73,7 @@ blr_result_t blrKernelDestroy(blr_kernel_t kernel);
 blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties);
 blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
 blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint64_t *size);
-blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *function);
+blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *slot);
 blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrQueueBeginRecording(blr_queue_t queue);
 blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch);

@@ -613,12 +613,12 @@ static blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, text, size);
 }
-static blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *function)
+static blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *slot)
 {
-  typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, void *function);
+  typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, void *slot);
   bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
   if (!bindless_call) return BINDLESS_MISSING;
-  return bindless_call(kernel, function);
+  return bindless_call(kernel, slot);
 }
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {

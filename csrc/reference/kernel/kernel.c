@@ -207,14 +207,12 @@ blr_result_t blrKernelGetNativeText(blr_kernel_t handle, char *text, uint64_t *s
     return result;
 }
 
-blr_result_t blrKernelSetNative(blr_kernel_t handle, void *function)
+blr_result_t blrKernelSetNative(blr_kernel_t handle, void *slot)
 {
     struct blr_kernel *kernel = blr_kernel_acquire(handle);
     if (kernel == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    blr_native_run_t run;
-    memcpy(&run, &function, sizeof run);
-    atomic_store(&kernel->native, run);
+    atomic_store(&kernel->native, slot);
     blr_kernel_release(kernel);
     return BLR_RESULT_SUCCESS;
 }

@@ -15,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #define BRIEF_ITEMS 4096u
 #define INSTANT_OPERATIONS 64u /* of a batch: runs in a few microseconds */
@@ -106,6 +109,20 @@ static bool run_part(void *argument, uint64_t begin, uint64_t end)
     return done;
 }
 
+/* Counts the time of a launch without native code, and asks for the code when that was much. */
+static void ask_for_native(struct blr_native_slot *slot, uint64_t start)
+{
+    const int64_t spent = (int64_t)(blr_clock_now() - start);
+    const int64_t patience = __atomic_fetch_sub(&slot->patience, spent, __ATOMIC_RELAXED);
+#ifndef _WIN32
+    /* Asks later again where the pipe is full. */
+    if (patience > 0 && patience <= spent && write(slot->descriptor, &slot, sizeof slot) < 0)
+        __atomic_store_n(&slot->patience, patience, __ATOMIC_RELAXED);
+#else
+    (void)patience;
+#endif
+}
+
 static blr_result_t run_launch(struct blr_command *command)
 {
     const struct launch_command *own = (const struct launch_command *)command;
@@ -116,7 +133,10 @@ static blr_result_t run_launch(struct blr_command *command)
     bool grouped = launch->program->has_barriers || launch->program->uses_local;
     blr_mutex_init(&run.mutex);
     atomic_init(&launch->end, UINT64_MAX);
-    launch->native = atomic_load(&own->kernel->native);
+    struct blr_native_slot *slot = atomic_load(&own->kernel->native);
+    void *function = slot == NULL ? NULL : __atomic_load_n(&slot->function, __ATOMIC_ACQUIRE);
+    memcpy(&launch->native, &function, sizeof function);
+    const uint64_t start = slot != NULL && function == NULL ? blr_clock_now() : 0;
     if (launch->timeout > 0)
         launch->deadline = blr_clock_now() + (uint64_t)(launch->timeout * 1e9);
     if (grouped) {
@@ -139,6 +159,8 @@ static blr_result_t run_launch(struct blr_command *command)
         run.idle = next;
     }
     blr_mutex_destroy(&run.mutex);
+    if (slot != NULL && function == NULL)
+        ask_for_native(slot, start);
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/context.h"
 #include "spirv/native/native_code.h"
+#include "spirv/native/native_slot.h"
 #include "spirv/program.h"
 #include "platform/threads.h"
 
@@ -33,7 +34,7 @@ struct blr_kernel {
     blr_mutex_t mutex;
     struct blr_spirv_worker *idle; /* idle workers of completed launches; guarded by the mutex */
     uint64_t idle_bytes;
-    blr_native_run_t _Atomic native; /* the kernel as native code, or NULL */
+    struct blr_native_slot *_Atomic native; /* where the kernel's native code will be, or NULL */
 };
 
 struct blr_spirv_launch;

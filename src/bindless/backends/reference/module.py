@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...compiler.native_code import native_function
+from ...compiler.native_code import has_compiler
+from ...compiler.native_slots import native_slot
 from ...drivers.common.cffi_types import FFI, CData
 from ...model.errors import BuildError, InvalidError
 from ..common.kernel import unknown_kernel
@@ -175,21 +176,22 @@ class Kernels:
             kernel = self._ffi.new("blr_kernel_t *")
             self._check(self._lib.blrKernelCreate(module.handle, name.encode(), kernel), "blrKernelCreate")
             module.kernels[name] = Kernel(kernel[0], self._record(kernel[0], name))
-            if os.environ.get("BINDLESS_REFERENCE_NATIVE") == "1":
-                self._translate(kernel[0])
+            self._translate(kernel[0])
         return module.kernels[name]
 
     def _translate(self, kernel: CData) -> None:
-        """Give the kernel native code; without a translation or a compiler the executor runs it."""
+        """Give the kernel native code, now or later; without a translation or a compiler the executor runs it."""
+        mode = os.environ.get("BINDLESS_REFERENCE_NATIVE")
+        if mode not in ("1", "background") or not has_compiler():
+            return
         size = self._ffi.new("uint64_t *")
         self._check(self._lib.blrKernelGetNativeText(kernel, self._ffi.NULL, size), "blrKernelGetNativeText")
         if size[0] == 0:
             return
         text = self._ffi.new("char[]", size[0])
         self._check(self._lib.blrKernelGetNativeText(kernel, text, size), "blrKernelGetNativeText")
-        function = native_function(self._ffi.string(text))
-        if function is not None:
-            self._check(self._lib.blrKernelSetNative(kernel, self._ffi.cast("void *", function)), "blrKernelSetNative")
+        slot = self._ffi.cast("void *", native_slot(self._ffi.string(text), mode == "1"))
+        self._check(self._lib.blrKernelSetNative(kernel, slot), "blrKernelSetNative")
 
     def _record(self, kernel: CData, name: str) -> KernelRecord:
         ffi = self._ffi
