@@ -15,6 +15,8 @@
 
 #define BLR_NO_DEADLINE UINT64_MAX
 
+enum { BLR_THREAD_STACK = 8 << 20 }; /* bytes: tasks keep tables and the lanes of a batch on the stack */
+
 /* Lets the processor's other thread run between two looks at a value that is polled. */
 static inline void blr_pause(void)
 {
@@ -100,7 +102,7 @@ static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t
         return false;
     start->function = function;
     start->argument = argument;
-    *thread = (HANDLE)_beginthreadex(NULL, 0, blr_thread_entry, start, 0, NULL);
+    *thread = (HANDLE)_beginthreadex(NULL, BLR_THREAD_STACK, blr_thread_entry, start, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     if (*thread == NULL)
         free(start);
     return *thread != NULL;
@@ -194,6 +196,14 @@ static inline void *blr_thread_entry(void *pointer)
     return NULL;
 }
 
+/* Gives a thread the stack that it needs, where the default is smaller: musl's is 128 KiB, macOS's 512 KiB. */
+static inline bool blr_thread_has_stack(pthread_attr_t *attributes)
+{
+    size_t size = 0;
+    return pthread_attr_getstacksize(attributes, &size) == 0 &&
+           (size >= BLR_THREAD_STACK || pthread_attr_setstacksize(attributes, BLR_THREAD_STACK) == 0);
+}
+
 /* The new thread blocks all signals: the program's own threads handle them. */
 static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t function, void *argument)
 {
@@ -205,7 +215,12 @@ static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool success = pthread_create(thread, NULL, blr_thread_entry, start) == 0;
+    pthread_attr_t attributes;
+    bool success = pthread_attr_init(&attributes) == 0;
+    if (success) {
+        success = blr_thread_has_stack(&attributes) && pthread_create(thread, &attributes, blr_thread_entry, start) == 0;
+        pthread_attr_destroy(&attributes);
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!success)
         free(start);
