@@ -203,6 +203,19 @@ class Pinned:
         assert stream is None
         return self.array.__dlpack__(max_version=max_version)
 
+    def __array_namespace__(self):
+        return PinnedLibrary
+
+
+class PinnedLibrary:
+    """As PyTorch's: it takes arrays of the host, but not what says that it is pinned."""
+
+    @staticmethod
+    def from_dlpack(array):
+        if array.__dlpack_device__()[0] == 3:
+            raise BufferError("Unsupported device_type: 3")
+        return np.from_dlpack(array)
+
 
 def test_pinned_memory_has_no_stream(device: bl.Device):
     """Large frames and results in pinned memory of another library: nothing is asked to come after a stream."""
@@ -216,3 +229,27 @@ def test_pinned_memory_has_no_stream(device: bl.Device):
                 image.update(Pinned(frame)).wait()
                 given = Pinned(out)
                 assert image.warp(np.eye(3), frame.shape[:2], out=given) is given
+
+
+def test_pinned_memory_is_complete_at_the_return(device: bl.Device):
+    """Its library reads and writes it on the host at once, in all calls that take it; results without ``out`` are the
+    host's too. The streams of this driver run nothing until they are asked."""
+    shape = (700, 800, 4)
+    with bl.Queue(device, in_order=True) as queue:
+        frame, out = (bl.usm_empty(shape, np.uint8, queue, kind="host") for _ in range(2))
+        pixels, picture = np.asarray(frame), np.asarray(out)
+        pixels[:] = 1
+        with bl.Image(Pinned(frame), queue=queue) as image:
+            pixels[:] = 99
+            assert (image.numpy() == 1).all()
+            for value in range(2, 7):
+                pixels[:], picture[:] = value, 99
+                image.update(Pinned(frame))
+                pixels[:] = 99
+                given = Pinned(out)
+                assert image.warp(np.eye(3), shape[:2], out=given) is given
+                returned = picture.copy()
+                queue.wait()
+                assert (picture == returned).all() and not (picture == 99).all()
+                assert (image.numpy() == value).all()
+            assert type(image.warp(np.eye(3), shape[:2])) is np.ndarray

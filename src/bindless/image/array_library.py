@@ -18,18 +18,20 @@ import numpy.typing as npt
 from ..core._submission import empty_like_foreign
 from ..model.arrays import Array, DType
 from ..model.dlpack import dlpack_type
+from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ..model.host_array import as_array
 from ..model.masked_arrays import warn_of_mask
 from ..model.message_values import shown
+from ..submission.active_streams import events_of_users
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from .pillow_arrays import array_of_pillow
 
 __all__ = [
-    "OWN_TYPES", "AnyArray", "ArrayLike", "Library", "Maker", "hand_over", "is_of_cupy", "library_of", "maker_of",
-    "new_of_cupy", "view",
+    "OWN_TYPES", "AnyArray", "ArrayLike", "Library", "Maker", "hand_over", "is_of_cupy", "leads_on_device",
+    "library_of", "maker_of", "new_of_cupy", "view",
 ]  # fmt: skip
 
 
@@ -147,8 +149,16 @@ def view(name: str, value: Any, queue: Queue) -> AnyArray:
     return array
 
 
+def leads_on_device(value: object, array: AnyArray) -> bool:
+    """Whether results for an argument, as ``view`` gave it, lie on the device: those for another library's pinned
+    memory lie on the host, as its library sees that memory."""
+    return isinstance(array, UsmArray) and (array is value or array._owner.kind is not UsmKind.host)
+
+
 def hand_over(value: object, array: AnyArray) -> None:
     """Orders the current stream of an argument's library after the work submitted so far that uses the argument.
+
+    Memory of the host is not read and written in a stream: the work is waited for.
 
     Parameters
     ----------
@@ -157,6 +167,12 @@ def hand_over(value: object, array: AnyArray) -> None:
     array : AnyArray
         As ``view`` gave it.
     """
+    if not isinstance(array, UsmArray) or array is value or not array.size:
+        return
+    if array._owner.kind is UsmKind.host:
+        for event in events_of_users(array._owner):
+            event.wait()
+        return
     library = library_of(value)
-    if library is not None and isinstance(array, UsmArray) and array.size:
+    if library is not None:
         library(array)

@@ -33,7 +33,7 @@ from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import warn_of_channels
-from .array_library import OWN_TYPES, ArrayLike, Library, Maker, hand_over, library_of, maker_of, view
+from .array_library import OWN_TYPES, ArrayLike, Library, Maker, hand_over, leads_on_device, library_of, maker_of, view
 from .coefficients import Coefficients
 from .copying import copied, deep_copied, pickled
 from .cubemap_levels import CubemapLevels
@@ -224,7 +224,7 @@ class Image(HandleOwner):
         plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
         self._take(plan, queue)
         if type(array) is not np.ndarray:
-            self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
+            self._library, self._leads_on_device = library_of(array), leads_on_device(array, pixels)
         most = layers_of_part(queue, options.mipmaps) if options.layers else None
         if options.cubemap and options.mipmaps:
             self._store = CubemapLevels(self, pixels)
@@ -233,9 +233,9 @@ class Image(HandleOwner):
         else:
             stored = pixels if self._has_channel_axis else pixels[..., None]
             self._hold(ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision))
-        if self._leads_on_device:
+        if isinstance(pixels, UsmArray):
             hand_over(array, pixels)
-            self._maker = maker_of(array)
+            self._maker = maker_of(array) if self._leads_on_device else None
 
     def _hold(self, native: ImageStore) -> None:
         """Makes a native image the store."""

@@ -16,7 +16,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, points_of
-from .array_library import AnyArray, ArrayLike, hand_over, library_of, view
+from .array_library import AnyArray, ArrayLike, hand_over, leads_on_device, library_of, view
 from .computed_sampling import matrix_of_coordinates, sample_computed
 from .device_sampling import fetch_on_device, sample_on_device, sample_tensor
 from .repetition import SAMPLE, remember, remember_sample
@@ -233,7 +233,7 @@ def _hand_over_others(arguments: Mapping[str, Any], arrays: Mapping[str, AnyArra
     """``hand_over`` for the arguments whose library does not get the result: that one comes after the call anyhow."""
     served = library_of(arguments["coords"] if out is None else out)
     for name, array in arrays.items():
-        if library_of(arguments[name]) is not served:
+        if library_of(arguments[name]) is not served or not leads_on_device(arguments[name], array):
             hand_over(arguments[name], array)
 
 
