@@ -1,4 +1,8 @@
-"""Cache of device memory for calls with host arrays on devices that cannot access host memory."""
+"""Cache of device memory for calls with host arrays on devices that cannot access host memory, and for images.
+
+Most calls are complete when they give a block back. The commands that use a block of an image may not be: it stays with
+their queue, whose next commands come after them.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,17 @@ from ..core.lock import Lock
 from ..core.ownership import Rank, Resource, after_fork
 from ..model.arrays import DType
 from ..model.enums import UsmKind
+from ..model.errors import MemoryAllocationError
+from ..submission.active_streams import active, spare, wait_for_all
 from ..sycl.usm import UsmArray
 from ..sycl.usm.allocation import Allocation
 
 if TYPE_CHECKING:
+    from ..submission.command_stream import CommandStream
     from ..sycl.device.context import Context
     from ..sycl.queue.queue import Queue
 
-__all__ = ["Block", "array_in", "give_back", "room", "take"]
+__all__ = ["Block", "array_in", "give_back", "leave", "room", "take"]
 
 _ALIGNMENT = 512  # where arguments that are buffers may begin; of OpenCL drivers, Mesa's ask for the most
 _SMALLEST = 1 << 16
@@ -25,12 +32,26 @@ _KEPT_BYTES = 1 << 28  # of one device of a context
 
 
 class Block(Resource):
-    """Device memory, freed with the object."""
+    """Device memory, freed with the object.
 
-    __slots__ = ("address", "nbytes")
+    Attributes
+    ----------
+    address, nbytes : int
+        Where it begins, and its size.
+    user : weakref.ref[CommandStream] | None
+        The stream in order whose earlier commands may use it.
+    """
+
+    __slots__ = ("address", "nbytes", "user")
 
     address: int
     nbytes: int
+    user: weakref.ref[CommandStream] | None
+
+    def serves(self, stream: CommandStream) -> bool:
+        """Whether nothing uses it but earlier commands of a stream in order."""
+        user = None if self.user is None else self.user()
+        return user is None or user is stream or user not in active
 
 
 _free: weakref.WeakKeyDictionary[Context, dict[Any, list[Block]]] = weakref.WeakKeyDictionary()
@@ -38,24 +59,43 @@ _lock = Lock()
 
 
 def take(queue: Queue, nbytes: int) -> Block:
-    """A block of at least ``nbytes`` that nothing uses."""
-    context, device = queue.context, queue.device
+    """The smallest block of at least ``nbytes`` that nothing uses but earlier commands of the queue, if it is in order;
+    or a new one."""
+    context, device, stream = queue.context, queue.device, queue._stream
+    most = max(4 * nbytes, _SMALLEST)
     with _lock:
         blocks = _free.setdefault(context, {}).setdefault(device._record.index, [])
-        for block in tuple(blocks):
-            if nbytes <= block.nbytes <= max(4 * nbytes, _SMALLEST) and block in blocks:
+        fitting = [block for block in tuple(blocks) if nbytes <= block.nbytes <= most and block.serves(stream)]
+        for block in sorted(fitting, key=lambda block: block.nbytes):
+            if block in blocks:
                 blocks.remove(block)
                 return block
     size = max(_SMALLEST, 1 << (nbytes - 1).bit_length())
     backend, native = context._backend, context._native
-    address = backend.allocate(native, device._record.native, UsmKind.device, size)
+    try:
+        address = backend.allocate(native, device._record.native, UsmKind.device, size)
+    except MemoryAllocationError:
+        wait_for_all()
+        address = backend.allocate(native, device._record.native, UsmKind.device, size)
     block = Block(Rank.MEMORY, context._resource, backend.free, native, address)
-    block.address, block.nbytes = address, size
+    block.address, block.nbytes, block.user = address, size, None
     return block
 
 
 def give_back(queue: Queue, block: Block) -> None:
     """Keeps a block whose work is complete for the next call, or frees it."""
+    block.user = None
+    _keep(queue, block)
+
+
+def leave(queue: Queue, block: Block) -> None:
+    """Keeps a block that nothing uses but commands of the queue, if this is in order; else it ends with them."""
+    if queue._stream.in_order:
+        block.user = weakref.ref(queue._stream)
+        _keep(queue, block)
+
+
+def _keep(queue: Queue, block: Block) -> None:
     with _lock:
         blocks = _free.setdefault(queue.context, {}).setdefault(queue.device._record.index, [])
         if sum(other.nbytes for other in blocks) + block.nbytes <= _KEPT_BYTES:
@@ -81,4 +121,5 @@ def _after_fork() -> None:
     _free.clear()
 
 
+spare.append(_free.clear)
 after_fork(_after_fork)

@@ -52,6 +52,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray
 from .coordinates import normalized_units
+from .results import leave_arrays
 from .uploading import Uploads
 
 __all__ = ["ImageStore", "Reader"]
@@ -209,7 +210,7 @@ class ImageStore:
         if memory is not None:
             self._uploads.close()
             memory.close()
-            self.pictures.clear()
+            leave_arrays(self._queue, self.pictures)
             self.areas = None
 
     def _end_handles(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_result
+from ..bindless_images.scratch_memory import Block, array_in, leave, take
 from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind
@@ -20,7 +22,7 @@ from ..sycl.usm.strides import reach
 from .array_library import OWN_TYPES, AnyArray, Library, hand_over
 from .downloads import download
 
-__all__ = ["Result", "copies_result"]
+__all__ = ["Result", "copies_result", "leave_arrays"]
 
 _LARGE = 1 << 20  # bytes of values for which a copy is quicker than the kernel's own writes to the host
 
@@ -100,8 +102,9 @@ class Result:
             return usm_empty(self.shape, self._dtype, self._queue)
         memory = self._arrays.get((self.shape, self._dtype))
         if memory is None:
-            self._arrays.clear()
-            memory = self._arrays[self.shape, self._dtype] = usm_empty(self.shape, self._dtype, self._queue)
+            leave_arrays(self._queue, self._arrays)
+            block = take(self._queue, math.prod(self.shape) * self._dtype.itemsize)
+            memory = self._arrays[self.shape, self._dtype] = array_in(self._queue, block, 0, self.shape, self._dtype)
         return memory
 
     def deliver(self, values: AnyArray, after: After = (), library: Library | None = None) -> Any:
@@ -129,6 +132,14 @@ class Result:
                 download(self._queue, self.array, values, after)
         hand_over(self._out, self.array)
         return self._out
+
+
+def leave_arrays(queue: Queue, arrays: dict[Any, UsmArray]) -> None:
+    """Leaves memory that was kept for the results of an image in order to the queue's next images."""
+    for array in list(arrays.values()):
+        if isinstance(block := array._owner.lender, Block):
+            leave(queue, block)
+    arrays.clear()
 
 
 def copies_result(queue: Queue, array: object) -> bool:

@@ -8,6 +8,7 @@ Events order the two queues where the pixels are pinned; pageable pixels are wai
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..bindless_images import ImageMem
 from ..bindless_images.device_limits import limit
-from ..bindless_images.scratch_memory import array_in, give_back, room, take
+from ..bindless_images.scratch_memory import Block, array_in, give_back, leave, room, take
 from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.dlpack import dlpack_type, dtype_of_dlpack
@@ -29,7 +30,7 @@ from ..sycl.copy.image_copy import image_copy
 from ..sycl.copy.prepared_copy import is_copied_again
 from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import UsmArray
 from .array_library import AnyArray
 from .channel_copy import copy_channels
 from .downloads import before_upload
@@ -97,6 +98,7 @@ class Uploads:
         self._in_order = queue._stream.in_order
         self._turns: _Turns | None = None
         self._packed: UsmArray | None = None  # of updates; they follow each other in the queue
+        self._block: Block | None = None  # its memory
         # The arguments of ``Commands.upload`` for the next update, after the array.
         self._row: tuple[ImageMem, tuple[int, ...], int, int, int, bool, list[Array] | None] | None = None
         # What an array on the device has, and the launch that adds channels to it.
@@ -106,9 +108,18 @@ class Uploads:
 
     def close(self) -> None:
         """Lets go of the buffers."""
-        self._turns = self._packed = self._row = self._packing = self._launches = None
+        self._leave()
+        self._row = self._packing = self._launches = None
         self._channels = ()
         self._memory = self._whole  # the first level of a mipmap keeps the memory of all
+
+    def _leave(self) -> None:
+        """Leaves the buffers to the queue's next images."""
+        turns, block, self._turns, self._block, self._packed = self._turns, self._block, None, None, None
+        if block is not None:
+            leave(self._queue, block)
+        if turns is not None and turns.readers:
+            leave(self._queue, turns.block)
 
     def copy(self, array: object) -> None:
         """The first pixels, of another library's packed array on the device that has them as they are stored."""
@@ -174,7 +185,7 @@ class Uploads:
     def _repeat_from_pinned(self, array: UsmArray) -> Event:
         """``repeat`` of pixels in pinned memory, to which the device adds channels."""
         assert self._packing is not None and self._packed is not None
-        turns, (_, space, kernel, before, behind) = self._own_turns(), self._packing[1]
+        turns, (_, space, kernel, before, behind) = self._own_turns(array.shape), self._packing[1]
         source, copied = turns.upload(array, before_upload(self._queue, array))
         self._queue.parallel_for(space, kernel, source, *before, self._packed, *behind, depends_on=copied)
         event = self._with_levels(self._queue.ext_oneapi_copy(self._packed, self._memory))
@@ -249,14 +260,16 @@ class Uploads:
             elif is_whole and again and is_copied_again(array):
                 event = self._with_levels(queue.ext_oneapi_copy(array, self._memory, depends_on=before))
             elif again and self._adds_channels(pixels.shape) and _takes_bus(pixels, desc, queue):
-                turns = self._own_turns()
+                turns = self._own_turns(pixels.shape)
                 there, before = turns.upload(pixels, before or before_upload(queue, pixels))
-                event = self._store(*self._padded_on_device(there, before, keep=True))
+                event = self._store(*self._padded_on_device(there, before))
                 turns.readers = (event,)
                 if self._in_order:
                     self._prepare_packing(pixels)
             else:
-                event = self._store(*self._padded_on_device(pixels, before, keep=again), once=not again)
+                event = self._store(*self._padded_on_device(pixels, before), once=not again)
+                if not again:
+                    self._leave()
                 if again and self._in_order:
                     self._prepare_packing(pixels)
             self.ready = () if self._in_order else (event,)
@@ -305,14 +318,15 @@ class Uploads:
 
     # ------------------------------------------------------------------ pixels on the device
 
-    def _padded_on_device(self, pixels: UsmArray, after: After, *, keep: bool) -> tuple[UsmArray, After]:
-        """The pixels as the image's memory wants them, in place where they are; else in memory that may be kept."""
+    def _padded_on_device(self, pixels: UsmArray, after: After) -> tuple[UsmArray, After]:
+        """The pixels as the image's memory wants them, in place where they are; else in memory that is kept."""
         queue, desc = self._queue, self._descriptor
         if _is_stored(pixels, desc):
             return pixels, after
-        target = self._packed if self._packed is not None else usm_empty(desc.shape, desc.dtype, queue)
-        if keep:
-            self._packed = target
+        target = self._packed
+        if target is None:
+            block = self._block = take(queue, desc.nbytes)
+            target = self._packed = array_in(queue, block, 0, desc.shape, desc.dtype)
         return target, self._pack(pixels, target, after)
 
     def _pack(self, pixels: UsmArray, target: UsmArray, after: After) -> After:
@@ -338,38 +352,55 @@ class Uploads:
 
     def _take_turns(self, pixels: Array, after: After) -> _Turns:
         """Waits until the pixels have been read, but not for the image's queue."""
-        turns = self._own_turns()
+        turns = self._own_turns(pixels.shape)
         pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
         source, _ = turns.upload(pixels)
-        event = self._store(*self._padded_on_device(source, after, keep=True))
+        event = self._store(*self._padded_on_device(source, after))
         turns.readers = (event,)
         self.ready = () if self._in_order else (event,)
         return turns
 
-    def _own_turns(self) -> _Turns:
-        turns = self._turns
+    def _own_turns(self, shape: tuple[int, ...]) -> _Turns:
+        """The buffers for pixels of a shape, which all updates have."""
+        turns, queue, dtype = self._turns, self._queue, self._descriptor.dtype
         if turns is None:
-            turns = self._turns = _Turns(self._queue)
+            second = room(math.prod(shape) * dtype.itemsize)
+            block = take(queue, 2 * second)
+            buffers = [array_in(queue, block, start, shape, dtype) for start in (0, second)]
+            turns = self._turns = _Turns(queue, block, buffers)
         return turns
 
 
 class _Turns:
     """Two buffers on the device, which are filled in turns by a queue of their own.
 
+    Parameters
+    ----------
+    queue : Queue
+        Of the image.
+    block : Block
+        Their memory, which earlier commands of the queue may use.
+    buffers : list[UsmArray]
+        The two.
+
     Attributes
     ----------
     shape : tuple[int, ...]
         Of the arrays that ``Uploads.repeat`` takes; empty for none.
     readers : After
-        What reads the buffer that was filled last.
+        What reads the buffer that was filled last; empty until it is submitted.
+    block : Block
+        As given.
     """
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, block: Block, buffers: list[UsmArray]) -> None:
+        before: After = () if block.user is None else (queue.ext_oneapi_submit_barrier(),)
         self.shape: tuple[int, ...] = ()
-        self.readers: After = ()
+        self.readers: After = before
+        self.block = block
         self._queue = Queue(queue.device, queue.context, in_order=True)
-        self._buffers: list[UsmArray] = []
-        self._read: list[After] = [(), ()]  # by what the buffers are read last
+        self._buffers = buffers
+        self._read: list[After] = [before, before]  # by what the buffers are read last
         self._turn = 1
 
     def upload(self, pixels: AnyArray, after: After = ()) -> tuple[UsmArray, After]:
@@ -378,10 +409,8 @@ class _Turns:
         Pixels of numpy have been read when this returns. Pinned ones are read after ``after``, which comes after all
         that reads the buffers.
         """
-        self._read[self._turn] = self.readers
+        self._read[self._turn], self.readers = self.readers, ()
         self._turn ^= 1
-        if len(self._buffers) <= self._turn:
-            self._buffers.append(usm_empty(pixels.shape, pixels.dtype, self._queue))
         buffer = self._buffers[self._turn]
         if isinstance(pixels, UsmArray):
             return buffer, (self._queue.memcpy(buffer, pixels, depends_on=after),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ..core import ownership
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from .command_stream import CommandStream
     from .event import Event
 
-__all__ = ["active", "begin", "birth", "events_of_users", "streams", "sweep", "uses", "wait_for_all", "wait_for_users"]
+__all__ = [
+    "active", "begin", "birth", "events_of_users", "spare", "streams", "sweep", "uses", "wait_for_all",
+    "wait_for_users",
+]  # fmt: skip
 
 active: set[CommandStream] = set()
 """Those with work that is not known to be complete: it finds them alive.
@@ -31,6 +34,9 @@ To be copied before it is walked, which is one step: other threads and the colle
 
 streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 """All of them."""
+
+spare: list[Callable[[], object]] = []
+"""What lets go of memory that nothing uses, which is kept for later work: when memory is short."""
 
 
 # Seconds that the end of the interpreter waits for external semaphores, and for any host task to return; seconds
@@ -101,9 +107,12 @@ def sweep() -> None:
 
 
 def wait_for_all() -> None:
-    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
+    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next. Memory that is
+    kept for later work goes."""
     for stream in active.copy():
         stream.settle_driver()
+    for let_go in spare:
+        let_go()
 
 
 def wait_for_users(owner: object) -> None:

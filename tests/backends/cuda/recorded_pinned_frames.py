@@ -120,3 +120,32 @@ def test_pixels_are_those_at_the_place_of_the_update(device: bl.Device, fake: Fa
                 buffer = turns._buffers[turns._turn]
                 queue.wait()
                 assert (buffer.numpy() == value).all()
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+def test_images_of_a_queue_use_the_same_buffers(own: bl.Queue, fake: Fake, on_host: bool) -> None:
+    """A loop that makes its image allocates no device memory but the image's, and frees none."""
+    frame: Any = np.zeros(SHAPE, np.uint8) if on_host else pinned(own)
+    out = pinned(own)
+    for turn in range(4):
+        fake.clear()
+        with bl.Image(frame, queue=own) as image:
+            for _ in range(3):
+                image.update(frame)
+                draw(image, out)
+        if turn:
+            lines = fake.lines()
+            assert not [line for line in lines if line.startswith(("cuMemAlloc", "cuMemFree"))]
+            assert len([line for line in lines if line.startswith("cuArray3DCreate")]) == 1
+
+
+def test_buffers_of_an_earlier_image_are_filled_after_its_commands(own: bl.Queue, fake: Fake) -> None:
+    """The first copies into them wait for an event of the image's queue, recorded after all commands that read them."""
+    frames, out = [pinned(own, value) for value in range(2)], pinned(own)
+    for _ in range(3):
+        with bl.Image(np.zeros(SHAPE, np.uint8), queue=own) as image:
+            update = calls(fake, lambda: image.update(frames[0]))
+            copy = update.index("cuMemcpyAsync")
+            assert "cuEventRecord" in update[:copy] and update[copy - 1] == "cuStreamWaitEvent"
+            draw(image, out)
+            image.update(frames[1])
