@@ -13,8 +13,10 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="native code needs a POSIX system")
 
 SCRIPT = """
-import ctypes, os, struct, sys, time
+import ctypes, os, signal, struct, sys, time
 from bindless.compiler import native_code, native_slots
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored, as under nohup
 
 def request(text):
     address = native_slots.native_slot(text, False)

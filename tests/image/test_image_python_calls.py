@@ -151,25 +151,6 @@ def test_a_new_result() -> None:
         assert fewest_calls(partial(image.warp, np.eye(3), PLANE)) <= 8
 
 
-def test_a_new_tensor() -> None:
-    """Results of tensors' library, small ones and those whose memory is kept."""
-    torch = pytest.importorskip("torch", minversion="2.10", reason="pip install 'torch>=2.10'")
-    rng = np.random.default_rng(9)
-    pixels = rng.random((*PLANE, 4), np.float32)
-    with bl.Queue("reference", in_order=True) as queue, bl.Image(pixels, queue=queue) as image:
-        for count, most in ((SIDE, MOST_OF_A_PICTURE), (1 << 17, None)):
-            points = rng.random((2, count, 2), np.float32) * SIDE
-            for k in range(4):
-                values = image.sample(torch.from_numpy(points[k % 2]))
-                assert type(values) is torch.Tensor and values.shape == (count, 4) and values.dtype is torch.float32
-                assert (values.numpy() == image.sample(points[k % 2])).all()
-            call = partial(image.sample, torch.from_numpy(points[0]))
-            assert most is None or fewest_calls(call) <= most
-            first, second = call(), call()
-            first.fill_(-1)
-            assert (second.numpy() == image.sample(points[0])).all()
-
-
 MOST_OF_NEW_MEMORY = 8
 IN_USM = ("remap", "relative", "sample", "exact sample", "cubic remap", "cubic sample")  # results are where vectors are
 
