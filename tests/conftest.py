@@ -50,6 +50,8 @@ _ROOT = str(Path(__file__).resolve().parents[1])
 if _ROOT not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take a GPU that processes share
+
 # These options are this run's alone: tests start pytest in other folders, where --write-passed is unknown.
 os.environ.pop("PYTEST_ADDOPTS", None)
 
