@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bindless as bl
 from bindless.bindless_images.scratch_memory import give_back, leave, take
-from bindless.submission.active_streams import wait_for_all
+from bindless.submission.active_streams import make_room
 
 
 def test_a_block_in_use_stays_with_its_queue(device: bl.Device, context: bl.Context) -> None:
@@ -31,5 +31,5 @@ def test_the_smallest_block_that_fits(queue: bl.Queue) -> None:
 def test_short_memory_takes_what_is_kept(queue: bl.Queue) -> None:
     block = take(queue, 100_000)
     give_back(queue, block)
-    wait_for_all()
+    make_room()
     assert take(queue, 100_000) is not block

@@ -46,13 +46,13 @@ def test_memory_above_the_bound_is_not_left(queue: bl.Queue) -> None:
 def test_a_device_without_memory_gets_back_what_was_left(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     left = prefilter.take(queue, (8, 8))
     prefilter.give_back(queue, left)
-    allocate, refusals = prefilter.usm_empty, [True]
+    allocate, refusals = queue._backend.allocate, [True]
 
     def refuse_once(*arguments: object) -> object:
         if refusals.pop() if refusals else False:
             raise bl.MemoryAllocationError("no memory")
         return allocate(*arguments)
 
-    monkeypatch.setattr(prefilter, "usm_empty", refuse_once)
+    monkeypatch.setattr(queue._backend, "allocate", refuse_once)
     assert prefilter.take(queue, (16, 8))[0].shape == (16, 8)
     assert not taken_again(queue, left)

@@ -17,7 +17,7 @@ from ..model.errors import (
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
-from ..submission.active_streams import active, sweep, wait_for_all
+from ..submission.active_streams import active, make_room, sweep
 from ..sycl.device.device_context import Where, resolve
 from ..sycl.device.image_owner import ImageOwner
 from .context_tables import BorrowedMemory, KnownMemory, LevelRecord, ListedMemory, MemoryRecord, free_owned
@@ -109,7 +109,7 @@ def _check(desc: ImageDescriptor, device: Device) -> None:
 def _allocate_after(error: Error, desc: ImageDescriptor, device: Device, context: Context) -> int:
     """Allocate again after a wait, which frees the memory of completed commands."""
     if isinstance(error, MemoryAllocationError):
-        wait_for_all()
+        make_room()
         try:
             return context._backend.allocate_image(context._native_context, device._record.native, desc)
         except Error as again:

@@ -10,7 +10,7 @@ from ..model.enums import ImageType, UsmKind
 from ..model.errors import Error, InvalidError, MemoryAllocationError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
-from ..submission.command_stream import sweep, wait_for_all
+from ..submission.active_streams import make_room, sweep
 from ..sycl.device.device_context import Where, resolve_where
 from ..sycl.usm import UsmPointer
 from .image_mem import as_error, verify
@@ -112,7 +112,7 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
         try:
             address, pitch = backend.allocate_pitched(context._native, native, width, height, element)
         except MemoryAllocationError:
-            wait_for_all()  # what completed work used is free then
+            make_room()
             address, pitch = backend.allocate_pitched(context._native, native, width, height, element)
     except Error as error:
         raise as_error(MemoryAllocationError, error, f"{height} rows of {width} bytes were not allocated") from error

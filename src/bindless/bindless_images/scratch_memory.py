@@ -15,7 +15,7 @@ from ..core.ownership import Rank, Resource, after_fork
 from ..model.arrays import DType
 from ..model.enums import UsmKind
 from ..model.errors import MemoryAllocationError
-from ..submission.active_streams import active, spare, wait_for_all
+from ..submission.active_streams import active, make_room, spare
 from ..sycl.usm import UsmArray
 from ..sycl.usm.allocation import Allocation
 
@@ -75,7 +75,7 @@ def take(queue: Queue, nbytes: int) -> Block:
     try:
         address = backend.allocate(native, device._record.native, UsmKind.device, size)
     except MemoryAllocationError:
-        wait_for_all()
+        make_room()
         address = backend.allocate(native, device._record.native, UsmKind.device, size)
     block = Block(Rank.MEMORY, context._resource, backend.free, native, address)
     block.address, block.nbytes, block.user = address, size, None

@@ -14,7 +14,7 @@ from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
 from ..model.filter import CoordinateMap
 from ..sampling.memory.picture import MemoryPicture
-from ..submission.active_streams import wait_for_all
+from ..submission.active_streams import make_room
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from ..sycl.usm.functions import new_array
@@ -160,7 +160,7 @@ def _new_of_cupy(form: Form, like: Any) -> Any:
     try:
         return new_of_cupy(place, form.shape, form.dtype)
     except (MemoryError, RuntimeError):  # commands hold arrays until they end
-        wait_for_all()
+        make_room()
         return new_of_cupy(place, form.shape, form.dtype)
 
 

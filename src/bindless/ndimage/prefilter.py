@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import weakref
 from functools import lru_cache
 
 import numpy as np
@@ -10,8 +12,8 @@ from ..image.array_library import AnyArray
 from ..image.spline_filter import spline_coefficients
 from ..model.arrays import DType
 from ..model.enums import Boundary
-from ..model.errors import MemoryAllocationError
 from ..model.filter import Filter
+from ..submission.active_streams import spare
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .source import wait_unless_ordered
@@ -20,6 +22,7 @@ __all__ = ["coefficients", "give_back", "options_of", "take"]
 
 _FLOAT32: DType = np.dtype(np.float32)
 _MOST_SHAPES, _PART = 4, 32  # of arrays that the calls in a queue leave to the next ones; their part of its memory
+_BYTES = 8  # of an element of both
 
 Pair = tuple[UsmArray, UsmArray]
 
@@ -66,15 +69,19 @@ class _Pairs:
 
     Attributes
     ----------
-    most, nbytes : int
-        Their bytes, at most and now.
+    most : int
+        Their bytes at most.
     """
 
-    __slots__ = ("by_shape", "most", "nbytes")
+    __slots__ = ("__weakref__", "by_shape", "most")
 
     def __init__(self, queue: Queue) -> None:
         self.by_shape: dict[tuple[int, ...], Pair] = {}
-        self.most, self.nbytes = int(queue.device.get_info("global_mem_size")) // _PART, 0
+        self.most = int(queue.device.get_info("global_mem_size")) // _PART
+        _all.add(self)
+
+
+_all: weakref.WeakSet[_Pairs] = weakref.WeakSet()
 
 
 def take(queue: Queue, shape: tuple[int, ...]) -> Pair:
@@ -83,34 +90,26 @@ def take(queue: Queue, shape: tuple[int, ...]) -> Pair:
     if pairs is None:
         pairs = queue._storage.setdefault(_Pairs, _Pairs(queue))
     pair = pairs.by_shape.pop(shape, None)
-    if pair is not None:
-        pairs.nbytes -= 2 * pair[0].nbytes
-        return pair
-    try:
-        return usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)
-    except MemoryAllocationError:
-        _leave(pairs, 0, 0)
-        return usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)
+    return (usm_empty(shape, _FLOAT32, queue), usm_empty(shape, _FLOAT32, queue)) if pair is None else pair
 
 
 def give_back(queue: Queue, pair: Pair) -> None:
     """Leave two arrays to the next call: its commands come after those that use them now."""
     pairs: _Pairs | None = queue._storage.get(_Pairs)
-    size = 2 * pair[0].nbytes
-    if pairs is None or size > pairs.most or pair[0].shape in pairs.by_shape:  # another thread's
+    shape, size = pair[0].shape, 2 * pair[0].nbytes
+    if pairs is None or size > pairs.most or shape in pairs.by_shape:  # another thread's
         return
-    if len(pairs.by_shape) == _MOST_SHAPES or pairs.nbytes + size > pairs.most:
-        _leave(pairs, _MOST_SHAPES - 1, pairs.most - size)
-    pairs.by_shape[pair[0].shape] = pair
-    pairs.nbytes += size
-
-
-def _leave(pairs: _Pairs, shapes: int, nbytes: int) -> None:
-    """Let go of the oldest ones, until there are at most so many shapes and bytes."""
-    pairs.nbytes = sum(2 * one.nbytes for one, _ in list(pairs.by_shape.values()))  # without what threads added at once
-    for shape in list(pairs.by_shape):
-        if len(pairs.by_shape) <= shapes and pairs.nbytes <= nbytes:
+    by_shape = pairs.by_shape
+    for other in list(by_shape):  # the oldest first
+        if len(by_shape) < _MOST_SHAPES and _BYTES * sum(map(math.prod, list(by_shape))) + size <= pairs.most:
             break
-        pair = pairs.by_shape.pop(shape, None)
-        if pair is not None:
-            pairs.nbytes -= 2 * pair[0].nbytes
+        by_shape.pop(other, None)
+    by_shape[shape] = pair
+
+
+def _let_go() -> None:
+    for pairs in list(_all):
+        pairs.by_shape.clear()
+
+
+spare.append(_let_go)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .event import Event
 
 __all__ = [
-    "active", "begin", "birth", "events_of_users", "spare", "streams", "sweep", "uses", "wait_for_all",
+    "active", "begin", "birth", "events_of_users", "make_room", "spare", "streams", "sweep", "uses", "wait_for_all",
     "wait_for_users",
 ]  # fmt: skip
 
@@ -107,10 +107,15 @@ def sweep() -> None:
 
 
 def wait_for_all() -> None:
-    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next. Memory that is
-    kept for later work goes."""
+    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
     for stream in active.copy():
         stream.settle_driver()
+
+
+def make_room() -> None:
+    """Waits for every queue's work, which frees what that used, and lets go of spare memory: for an allocation that
+    failed and is tried again."""
+    wait_for_all()
     for let_go in spare:
         let_go()
 

@@ -11,7 +11,7 @@ from ...model.enums import UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
 from ...model.message_values import shown
 from ...model.single_owner import SingleOwner
-from ...submission.command_stream import sweep, wait_for_all, wait_for_users
+from ...submission.active_streams import make_room, sweep, wait_for_users
 
 if TYPE_CHECKING:
     from ..device.context import Context
@@ -119,7 +119,7 @@ class Allocation(Openable, SingleOwner):
         try:
             address = backend.allocate(native, target, kind, nbytes, alignment)
         except MemoryAllocationError:
-            wait_for_all()
+            make_room()
             address = backend.allocate(native, target, kind, nbytes, alignment)
         return cls(context, device, kind, address, nbytes)
 
