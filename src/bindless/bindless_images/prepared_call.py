@@ -15,7 +15,7 @@ from ..model.enums import UsmKind
 from ..model.image_call import ImageCall
 from ..submission.event import Event
 from ..sycl.usm import UsmArray, usm_empty
-from .result_arrays import SMALLEST, empty_result
+from .result_arrays import empty_of_size
 from .scratch_memory import room
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def submit_prepared(
     )  # fmt: skip
     row = calls.prepare(
         arguments, result_array, tuple([getattr(call, field) for field in ARRAYS]), keep[0], key, command.places,
-        call.operation == "write", type(values) is np.ndarray, np.empty if values.nbytes < SMALLEST else empty_result,
+        call.operation == "write", type(values) is np.ndarray, empty_of_size(values.nbytes),
         (values.shape, values.dtype), prepared, None if staging is None else staging.memory,
         tuple([0 if staging is None else staging.places.get(field, 0) for field in ARRAYS]),
     )  # fmt: skip

@@ -7,12 +7,13 @@ keeping: a program that makes one picture after the other then waits for pages o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ..model.arrays import Array, DType
 
-__all__ = ["KEPT_BYTES", "SMALLEST", "empty_result"]
+__all__ = ["KEPT_BYTES", "SMALLEST", "empty_of_size", "empty_result"]
 
 
 KEPT_BYTES = 256 << 20  # of all that no result uses
@@ -53,3 +54,8 @@ def empty_result(shape: tuple[int, ...], dtype: DType) -> Array:
     except (KeyError, IndexError):
         memory = np.empty(size, np.uint8)
     return np.asarray(_Memory(memory, shape, dtype))
+
+
+def empty_of_size(nbytes: int) -> Callable[..., Array]:
+    """What makes results of a size: ``np.empty`` for small ones, whose calls Python's functions would slow down."""
+    return np.empty if nbytes < SMALLEST else empty_result

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..bindless_images.prepared_call import ALIGNMENT, prepare_read, report_error
-from ..bindless_images.result_arrays import SMALLEST, empty_result
+from ..bindless_images.result_arrays import SMALLEST, empty_of_size
 from ..core._submission import PictureCalls
 from ..model.arrays import DType
 from ..model.aspects import Aspect
@@ -350,12 +350,12 @@ def _maker(
     image: Image, shape: tuple[int, ...], dtype: DType, picture: object, vectors: object, on_host: bool
 ) -> tuple[Callable[[], Any] | bool | None, Any]:
     """What makes the array of the result of a call without ``out``, and one like it; None where Python makes it."""
-    is_small = math.prod(shape) * dtype.itemsize < SMALLEST
+    nbytes = math.prod(shape) * dtype.itemsize
     like_vectors = type(vectors) is type(picture) and type(picture) is not np.ndarray
-    if like_vectors and (is_small or not on_host) and hasattr(type(picture), "__dlpack_c_exchange_api__"):
+    if like_vectors and (nbytes < SMALLEST or not on_host) and hasattr(type(picture), "__dlpack_c_exchange_api__"):
         return True, picture
     if on_host:
-        maker = partial(np.empty if is_small else empty_result, shape, dtype)
+        maker = partial(empty_of_size(nbytes), shape, dtype)
         return maker, maker()
     if type(picture) is UsmArray:
         return partial(new_array, shape, dtype, image._queue), picture

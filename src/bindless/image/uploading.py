@@ -270,7 +270,7 @@ class Uploads:
                 event = self._store(*self._padded_on_device(pixels, before), once=not again)
                 if not again:
                     self._leave()
-                if again and self._in_order:
+                elif self._in_order:
                     self._prepare_packing(pixels)
             self.ready = () if self._in_order else (event,)
             return event

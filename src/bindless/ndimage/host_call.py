@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.result_arrays import SMALLEST, empty_result
+from ..bindless_images.result_arrays import empty_of_size
 from ..image.array_library import OWN_TYPES, Library
 from ..image.spline_filter import HostFilter, described_filter
 from ..model.arrays import Array, DType
@@ -102,8 +102,7 @@ class _Result(NamedTuple):
         channels = source.pixels.shape[-1:] if axis is not None else ()
         in_place = array is not None and target.memory(computed, in_usm=False) is not None
         shape = (*target.shape, *channels)
-        large = math.prod(shape) * max(computed.itemsize, target.dtype.itemsize) >= SMALLEST
-        empty = empty_result if large else np.empty
+        empty = empty_of_size(math.prod(shape) * max(computed.itemsize, target.dtype.itemsize))
         memory = source.queue if in_usm else None
         return cls(shape, computed, target.dtype, array is not None, in_place, empty, source.library, read, memory)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.result_arrays import SMALLEST, empty_result
+from ..bindless_images.result_arrays import empty_of_size, empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
@@ -123,7 +123,7 @@ class CallPlan:
         self.in_usm = described.on_device or (count > 1 and not device.has(Aspect.usm_system_allocations))
         self.shape, self.in_place = layers.spread_shape(described.shape), layers.in_place
         self.layers = None if layers.is_whole else layers
-        self._empty = np.empty if math.prod(self.shape) * self.computed.itemsize < SMALLEST else empty_result
+        self._empty = empty_of_size(math.prod(self.shape) * self.computed.itemsize)
         self._device, self.stored, self._filter, self._dims = device, stored, filter_, dims
         self.prefilters = cubic and described.prefilter
         self._shape_of_layers = (count, *described.places, self.shape[-1])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.result_arrays import SMALLEST, empty_result
+from ..bindless_images.result_arrays import empty_of_size
 from ..image.spline_filter import DeviceFilter, described_filter
 from ..model.arrays import Array, DType
 from ..model.filter import CoordinateMap, Filter
@@ -75,8 +75,7 @@ class _Result(NamedTuple):
         ):
             return None
         shape = (*target.shape, *(pixels.shape[-1:] if axis is not None else ()))
-        large = math.prod(shape) * computed.itemsize >= SMALLEST
-        empty = empty_result if large else np.empty
+        empty = empty_of_size(math.prod(shape) * computed.itemsize)
         is_direct = computed == target.dtype
         return cls(source.queue, shape, computed, target.dtype, array is not None, is_direct, empty)
 
