@@ -148,10 +148,10 @@ class Uploads:
         if type(array) is UsmArray:
             if not array._contiguous or array.shape != shape or array.dtype != self._descriptor.dtype:
                 return None
+            if _takes_bus(array, self._descriptor, queue):
+                return self._repeat_from_pinned(array)
         elif queue._stream.layout_of_foreign(array) != (shape, *element):
             return None
-        if type(array) is UsmArray and _takes_bus(array, self._descriptor, queue):
-            return self._repeat_from_pinned(array)
         queue.parallel_for(space, kernel, array, *before, self._packed, *behind)
         if self._launches is None:
             return queue.ext_oneapi_copy(self._packed, self._memory)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bindless_images.result_arrays import empty_of_size
+from ..bindless_images.result_arrays import SMALLEST, empty_result
 from ..image.array_library import AnyArray, Library, hand_over
 from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError
@@ -208,7 +208,9 @@ def to_device(values: Array, queue: Queue, target: UsmArray | None = None) -> Us
 
 def to_host(values: UsmArray, queue: Queue) -> Array:
     """Values of a packed array on the device, after the work submitted so far that uses it; waits."""
-    array: Array = empty_of_size(values.nbytes)(values.shape, values.dtype)
+    array = (
+        np.empty(values.shape, values.dtype) if values.nbytes < SMALLEST else empty_result(values.shape, values.dtype)
+    )
     if array.size:
         queue.memcpy(array, values, depends_on=events_of_users(values._owner)).wait()
     return array
