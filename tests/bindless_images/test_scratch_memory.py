@@ -21,6 +21,7 @@ def test_a_block_in_use_stays_with_its_queue(device: bl.Device, context: bl.Cont
 
 
 def test_the_smallest_block_that_fits(queue: bl.Queue) -> None:
+    make_room()  # of blocks that other tests gave back
     large, small = take(queue, 200_000), take(queue, 100_000)
     give_back(queue, large)
     give_back(queue, small)

@@ -356,10 +356,13 @@ class Node:
         """
         event, stream = self.event, self.event._stream
         self.status = EventStatus.complete
-        if event._native is None:
+        if stream is None:
             event._conclude(self.error)
-        if stream is not None:
-            stream.let_go(event)
+        else:
+            with stream.lock:  # at once: who sees that the event is complete finds the queue idle
+                if event._native is None:
+                    event._conclude(self.error)
+                stream.let_go(event)
         with _lock:
             self.over = True
         event._task = self._launch = None

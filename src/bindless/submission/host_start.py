@@ -34,6 +34,7 @@ def defer(
             if stream.native is None:
                 raise stream.unusable()
             stream.run(operation, natives, event, keep)
+            stream.let_go(event)  # at once: who sees that the event is complete finds the queue idle
 
     _start(stream, Node(event, launch=launch), waits, keep, stream.in_order or barrier)
     return event

@@ -9,6 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.submission import host_dependency, worker_threads
+from bindless.submission.command_stream import CommandStream
 from tests.support.error_checks import raises
 
 
@@ -135,6 +136,19 @@ def test_a_wait_of_the_queue_covers_host_tasks(queue):
     assert ended == [True]
     assert barrier.status is later.status is bl.EventStatus.complete
     assert array.numpy().tolist() == [1] * 4
+
+
+def test_a_queue_is_empty_when_its_host_task_is_complete(queue, monkeypatch):
+    genuine, waits = CommandStream.let_go, threading.Event()
+
+    def let_go(stream: CommandStream, event: bl.Event) -> None:
+        waits.wait(0.2)  # as where the thread loses its processor here
+        genuine(stream, event)
+
+    monkeypatch.setattr(CommandStream, "let_go", let_go)
+    for finish in (bl.Event.wait, lambda _: queue.wait()):
+        finish(queue.submit(lambda handler: handler.host_task(lambda: None)))
+        assert queue.ext_oneapi_empty()
 
 
 def test_an_error_of_a_host_task_is_asynchronous(queue):
