@@ -15,6 +15,7 @@ class FFI(Protocol):
     """The ``ffi`` object of a compiled cffi module."""
 
     NULL: CData
+    error: type[Exception]
 
     def new(self, cdecl: str, init: object = None, /) -> CData: ...
     def cast(self, cdecl: str, value: object, /) -> CData: ...

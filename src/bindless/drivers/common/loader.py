@@ -18,6 +18,7 @@ from bindless.model.errors import Error, FeatureNotSupportedError, InvalidError,
 
 from . import library_search
 from .cffi_types import FFI, CData, DriverLibrary
+from .complete_types import complete_types
 
 __all__ = ["Attempt", "Driver", "system_names"]
 
@@ -82,6 +83,9 @@ class Driver:
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _indices: dict[str, int] = field(default_factory=dict, repr=False)
     _loaded_as: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        complete_types(self.ffi, self.lib)
 
     def load(self, path: str | os.PathLike[str] | None = None) -> None:
         """Open the library; a second call does nothing. From then on ``lib`` calls it.
