@@ -29,8 +29,6 @@ device queues:
     BuildNDRange GetKernelLocalSizeForSubgroupCount GetKernelMaxNumSubgroups
 named barriers:
     TypeNamedBarrier NamedBarrierInitialize MemoryNamedBarrier
-function pointers:
-    ConstantFunctionPointerINTEL FunctionPointerCallINTEL
 a vendor's assembly:
     AsmTargetINTEL AsmINTEL AsmCallINTEL
 image block reads and writes:
@@ -48,7 +46,7 @@ SourceContinued Source SourceExtension Name MemberName String Extension ExtInstI
 ExecutionMode Capability TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeImage TypeSampler TypeSampledImage
 TypeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeEvent TypeForwardPointer ConstantTrue ConstantFalse
 Constant ConstantComposite ConstantSampler ConstantNull SpecConstantTrue SpecConstantFalse SpecConstant
-SpecConstantComposite SpecConstantOp Function FunctionParameter FunctionEnd Decorate MemberDecorate DecorationGroup
+SpecConstantComposite SpecConstantOp ConstantFunctionPointerINTEL Function FunctionParameter FunctionEnd Decorate MemberDecorate DecorationGroup
 GroupDecorate GroupMemberDecorate Label ModuleProcessed ExecutionModeId DecorateId DecorateString MemberDecorateString
 AliasDomainDeclINTEL AliasScopeDeclINTEL AliasScopeListDeclINTEL Phi
 """

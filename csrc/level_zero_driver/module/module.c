@@ -228,7 +228,7 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name
     return result;
 }
 
-/* Functions have no addresses in this driver. */
+/* Kernels alone take the addresses of functions. */
 ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **function)
 {
     struct blz_module *module;
@@ -239,7 +239,7 @@ ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *na
         result = blz_fail_null(name == NULL ? "pFunctionName" : "pfnFunction");
     else
         result = blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the address of '%.200s': kernels of this device cannot call functions by address", name);
+                          "the address of '%.200s': the host cannot take addresses of functions, only kernels can", name);
     blz_module_release(module);
     return result;
 }

@@ -119,7 +119,8 @@ enum blr_spirv_storage {
     BLR_STORAGE_WORKGROUP = 4,
     BLR_STORAGE_CROSS_WORKGROUP = 5,
     BLR_STORAGE_FUNCTION = 7,
-    BLR_STORAGE_GENERIC = 8
+    BLR_STORAGE_GENERIC = 8,
+    BLR_STORAGE_CODE_SECTION = 5605 /* of functions */
 };
 
 enum blr_spirv_decoration {

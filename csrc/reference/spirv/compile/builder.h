@@ -85,8 +85,17 @@ struct blr_spirv_unit {
     struct blr_spirv_ref *refs;      /* by id */
     uint32_t *labels;                /* by id: block number plus 1 */
     struct blr_spirv_shared **shared; /* by function: NULL for calls in place; or NULL */
-    bool *open;                      /* by function number: currently being decoded */
+    bool *open;                      /* by function number: currently being decoded. The builder holds the flags, because a
+                                      * refused kernel leaves functions partially decoded */
     uint64_t local_offset;           /* offset of its work-group variables */
+};
+
+/* Return point and result of a call. */
+struct blr_spirv_call {
+    uint32_t continuation;
+    struct blr_spirv_ref result;
+    const struct blr_spirv_type *type; /* return type of the function */
+    bool returns_value;
 };
 
 struct blr_spirv_builder {
@@ -112,6 +121,7 @@ struct blr_spirv_builder {
     uint32_t *builtin_values;
     struct blr_spirv_shared **shared; /* by the order of their ends: callees first */
     uint32_t shared_count;
+    bool calls_pointers;             /* the kernel calls pointers to functions */
     uint32_t table_capacity;         /* of the program's tables */
     uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
     const struct blr_spirv_function *function; /* function being decoded */
@@ -210,9 +220,30 @@ void blr_spirv_add_edge(struct blr_spirv_builder *builder, uint32_t label, uint3
 /* Chooses the shared functions of a kernel, before it is decoded. */
 void blr_spirv_choose_shared(struct blr_spirv_builder *builder, const struct blr_spirv_function *kernel);
 
-/* Passes the arguments of a call to a shared function; behind is the block behind the call. True at the first call. */
-bool blr_spirv_pass(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_shared *shared,
-                    const struct blr_spirv_function *function, const struct blr_spirv_ref *arguments, uint32_t behind);
+/* Decodes calls of functions by name, and by pointer. */
+void blr_spirv_decode_call(struct blr_spirv_builder *builder, uint32_t word);
+void blr_spirv_decode_pointer_call(struct blr_spirv_builder *builder, uint32_t word);
+
+/* Calls a function of a unit, whose types the arguments have, and continues behind the call. result receives its value; it
+ * is undefined for functions without. */
+void blr_spirv_call(struct blr_spirv_builder *builder, uint32_t word, uint32_t unit, struct blr_spirv_function *callee,
+                    const struct blr_spirv_ref *arguments, struct blr_spirv_ref result);
+
+/* False for a function that is being decoded, unless pointers decide whether it calls itself, and for deep nesting. */
+bool blr_spirv_can_call(struct blr_spirv_builder *builder, uint32_t unit, const struct blr_spirv_function *function);
+
+/* Decodes a function of the current unit, behind the current block; call is NULL for the kernel. */
+void blr_spirv_decode_function(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_function *function,
+                               const struct blr_spirv_call *call);
+
+/* Switches to decoding another linked module. */
+void blr_spirv_enter(struct blr_spirv_builder *builder, uint32_t unit);
+
+/* The flag that a unit's function is being decoded. */
+bool *blr_spirv_is_open(struct blr_spirv_builder *builder, uint32_t unit, const struct blr_spirv_function *function);
+
+/* Refuses small modules whose inlining would take too long. */
+void blr_spirv_spend(struct blr_spirv_builder *builder, uint32_t word, uint32_t effort);
 
 /* Connects the ends of shared functions with the blocks behind their calls. */
 void blr_spirv_end_shared(struct blr_spirv_builder *builder);

@@ -9,8 +9,7 @@
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
-/* Refuses small modules whose inlining would take too long. */
-static void spend(struct blr_spirv_builder *b, uint32_t word, uint32_t effort)
+void blr_spirv_spend(struct blr_spirv_builder *b, uint32_t word, uint32_t effort)
 {
     b->effort += effort;
     if (b->effort > MOST_EFFORT)
@@ -147,18 +146,7 @@ static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t l
 
 /* ---------------------------------------------------------------- functions */
 
-/* Return point and results of an inlined call. */
-struct call {
-    uint32_t continuation;
-    struct blr_spirv_ref result;
-    const struct blr_spirv_type *type; /* return type of the function */
-    bool returns_value;
-};
-
-static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_function *function,
-                            const struct call *call);
-
-static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t label, const struct call *call)
+static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t label, const struct blr_spirv_call *call)
 {
     if (call == NULL) {
         blr_spirv_close_part(b, BLR_END_RETURN);
@@ -178,8 +166,7 @@ static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     blr_spirv_add_edge(b, label, call->continuation);
 }
 
-/* Switches to decoding another linked module. */
-static void enter(struct blr_spirv_builder *b, uint32_t unit)
+void blr_spirv_enter(struct blr_spirv_builder *b, uint32_t unit)
 {
     b->unit = unit;
     b->module = b->units[unit].module;
@@ -189,88 +176,6 @@ static void enter(struct blr_spirv_builder *b, uint32_t unit)
     b->build->count = b->module->count;
     if (b->build->module != 0)
         b->build->module = unit + 1;
-}
-
-/* The flag that a unit's function is being decoded: a call of it then is recursion. The builder holds the flags,
- * because a refused kernel leaves functions partially decoded. */
-static bool *being_decoded(struct blr_spirv_builder *b, uint32_t unit, const struct blr_spirv_function *function)
-{
-    return &b->units[unit].open[function - b->units[unit].module->functions];
-}
-
-static void bind_parameters(struct blr_spirv_builder *b, const struct blr_spirv_function *function, const struct blr_spirv_ref *refs)
-{
-    uint32_t at = function->parameters;
-    for (uint32_t i = 0; i < function->type->count; at += blr_spirv_length_at(b->build, at))
-        if (blr_spirv_opcode_at(b->build, at) == BLR_OP_FunctionParameter)
-            b->refs[word_at(b, at + 2)] = refs[i++];
-}
-
-/* Calls a function whose blocks exist once; the first call decodes it. */
-static void call_shared(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_shared *shared,
-                        struct blr_spirv_function *callee, const struct blr_spirv_ref *arguments, struct call call)
-{
-    const uint32_t behind = call.continuation;
-    if (blr_spirv_pass(b, word, shared, callee, arguments, behind)) {
-        call.continuation = shared->end;
-        call.result = shared->result;
-        shared->first = b->part_count;
-        bind_parameters(b, callee, shared->parameters);
-        decode_function(b, word, callee, &call);
-        b->shared[b->shared_count++] = shared;
-    } else {
-        blr_spirv_close_part(b, BLR_END_BRANCH);
-        blr_spirv_add_edge(b, 0, shared->first);
-    }
-    blr_spirv_open_part(b, behind);
-    if (call.returns_value)
-        blr_spirv_copy(b, word, blr_spirv_result(b, word), 0, shared->result, blr_spirv_result_type(b, word));
-}
-
-static void decode_call(struct blr_spirv_builder *b, uint32_t word)
-{
-    blr_spirv_require_words(b->module, word, 4);
-    uint32_t id = word_at(b, word + 3), argument_count = blr_spirv_length_at(b->build, word) - 4;
-    if (id == 0 || id >= b->module->bound || b->module->ids[id].kind != BLR_ID_FUNCTION)
-        blr_spirv_refuse(b->build, word, "%%%u is no function", id);
-    struct blr_spirv_function *callee = b->module->ids[id].function;
-    const char *name = b->module->ids[id].linkage != NULL ? b->module->ids[id].linkage : b->module->ids[id].name;
-    const uint32_t own = b->unit, other = callee->definition != NULL ? callee->definition_module : own;
-    struct blr_spirv_module *module = b->module, *its = b->units[other].module;
-    if (callee->definition != NULL)
-        callee = callee->definition;
-    if (callee->body == 0 && name != NULL && blr_spirv_decode_array_index(b, word, name))
-        return;
-    if (callee->body == 0)
-        blr_spirv_unresolved(b->build, word, "function", name);
-    if (*being_decoded(b, other, callee) || b->depth >= BLR_SPIRV_DEEPEST_CALL)
-        blr_spirv_refuse(b->build, word, "the function '%.80s' calls itself, or calls are nested deeper than %u",
-                         name != NULL ? name : "", BLR_SPIRV_DEEPEST_CALL);
-    struct blr_spirv_type *type = blr_spirv_result_type(b, word), *returned = its->ids[callee->type->element].of_type;
-    if (argument_count != callee->type->count || !blr_spirv_alike(module, type, its, returned))
-        blr_spirv_refuse(b->build, word, "%u arguments or a result type that the function '%.80s' does not have",
-                         argument_count, name != NULL ? name : "");
-    struct blr_spirv_ref *arguments = blr_spirv_allocate(b->build, argument_count + 1u, sizeof *arguments);
-    for (uint32_t i = 0; i < argument_count; i++) {
-        arguments[i] = blr_spirv_any_operand(b, word, word_at(b, word + 4 + i));
-        struct blr_spirv_type *parameter = its->ids[callee->type->members[i]].of_type;
-        if (!blr_spirv_alike(module, module->ids[arguments[i].type->id].of_type, its, parameter))
-            blr_spirv_refuse(b->build, word, "argument %u is of another type than the parameter", i);
-        arguments[i].type = parameter;
-    }
-    struct call call = {.continuation = blr_spirv_new_part(b), .returns_value = type->kind != BLR_TYPE_VOID, .type = returned};
-    struct blr_spirv_shared **shared = other == own ? b->units[own].shared : NULL;
-    if (shared != NULL && shared[callee - its->functions] != NULL) {
-        call_shared(b, word, shared[callee - its->functions], callee, arguments, call);
-        return;
-    }
-    if (call.returns_value)
-        call.result = blr_spirv_result(b, word);
-    enter(b, other);
-    bind_parameters(b, callee, arguments);
-    decode_function(b, word, callee, &call);
-    enter(b, own);
-    blr_spirv_open_part(b, call.continuation);
 }
 
 /* ---------------------------------------------------------------- phis */
@@ -288,7 +193,7 @@ static void move_phis(struct blr_spirv_builder *b, struct blr_spirv_branch *bran
             struct blr_spirv_type *type = blr_spirv_result_type(b, at);
             if (pass == 0) {
                 uint32_t source = 0;
-                spend(b, at, blr_spirv_length_at(b->build, at));
+                blr_spirv_spend(b, at, blr_spirv_length_at(b->build, at));
                 for (uint32_t w = at + 3; w < at + blr_spirv_length_at(b->build, at); w += 2)
                     if (word_at(b, w + 1) == branch->label)
                         source = word_at(b, w);
@@ -407,7 +312,7 @@ static bool says_nothing(unsigned opcode)
     }
 }
 
-static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint32_t label, const struct call *call)
+static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint32_t label, const struct blr_spirv_call *call)
 {
     unsigned opcode = blr_spirv_opcode_at(b->build, word);
     if (says_nothing(opcode))
@@ -423,7 +328,8 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
     case BLR_OP_Return:
     case BLR_OP_ReturnValue: decode_return(b, word, label, call); return;
     case BLR_OP_Unreachable: blr_spirv_close_part(b, BLR_END_RETURN); return;
-    case BLR_OP_FunctionCall: decode_call(b, word); return;
+    case BLR_OP_FunctionCall: blr_spirv_decode_call(b, word); return;
+    case BLR_OP_FunctionPointerCallINTEL: blr_spirv_decode_pointer_call(b, word); return;
     case BLR_OP_ControlBarrier:
     case BLR_OP_ControlBarrierWaitINTEL: decode_barrier(b, word, label); return;
     case BLR_OP_Variable: decode_function_variable(b, word); return;
@@ -458,14 +364,14 @@ static void prepare_function(struct blr_spirv_builder *b, const struct blr_spirv
     }
 }
 
-static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_function *function,
-                            const struct call *call)
+void blr_spirv_decode_function(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_function *function,
+                            const struct blr_spirv_call *call)
 {
     const struct blr_spirv_function *caller = b->function;
     uint32_t before = b->part_count;
-    spend(b, word, function->end - function->body);
+    blr_spirv_spend(b, word, function->end - function->body);
     prepare_function(b, function);
-    *being_decoded(b, b->unit, function) = true;
+    *blr_spirv_is_open(b, b->unit, function) = true;
     b->depth++;
     if (call != NULL) { /* edge from the call to the first block */
         blr_spirv_close_part(b, BLR_END_BRANCH);
@@ -484,7 +390,7 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
     for (uint32_t at = function->body; at < function->end; at += blr_spirv_length_at(b->build, at))
         if (blr_spirv_opcode_at(b->build, at) == BLR_OP_Label)
             decode_phis(b, at);
-    *being_decoded(b, b->unit, function) = false;
+    *blr_spirv_is_open(b, b->unit, function) = false;
     b->depth--;
     b->function = caller;
 }
@@ -554,7 +460,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
         builder.units[i].open = blr_spirv_allocate(build, modules[i].function_count + 1u, sizeof *builder.units[i].open);
         program->local_bytes = offset + modules[i].local_size;
     }
-    enter(&builder, number);
+    blr_spirv_enter(&builder, number);
     program->entry = entry;
     program->sub_group_size = entry->sub_group_size != 0 ? entry->sub_group_size : BLR_LANES;
     program->modules = modules;
@@ -580,7 +486,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     builder.branches[0] = (struct blr_spirv_branch){.from = 0, .target = 1, .next_in = BLR_NONE};
     builder.branch_count = 1;
     blr_spirv_choose_shared(&builder, function);
-    decode_function(&builder, function->word, function, NULL);
+    blr_spirv_decode_function(&builder, function->word, function, NULL);
     blr_spirv_end_shared(&builder);
     uint32_t *order = blr_spirv_allocate(build, 2 * builder.part_count, sizeof *order);
     uint32_t blocks = blr_spirv_order(&builder, order);

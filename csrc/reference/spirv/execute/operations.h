@@ -52,6 +52,11 @@ void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr
 /* in[0]: addresses; result: the memory semantics bits of their storage class. */
 void blr_spirv_run_semantics(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
+/* Faults at an address that is no function of a call's type; at a function that runs already. in[0]: the addresses; the
+ * numbers of the function's open calls. */
+void blr_spirv_run_wrong_call(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+void blr_spirv_run_check_call(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+
 /* The axis of an index, and the array's number of dimensions. */
 #define BLR_ARRAY_DIMENSIONS 3u
 #define BLR_ARRAY_AXIS(axis, dimensions) ((uint64_t)(axis) | (uint64_t)(dimensions) << 8)

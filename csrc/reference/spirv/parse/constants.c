@@ -85,6 +85,23 @@ static void read_sampler(struct blr_spirv_module *module, uint32_t word, struct 
     memcpy(constant->bytes, &handle, sizeof handle);
 }
 
+/* The address of a function, which may be defined later. Modules parsed from the same words agree on it: addresses may lie
+ * in memory that their kernels share. */
+static void read_function_address(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
+{
+    blr_spirv_require_words(module, word, 4);
+    const uint32_t id = word_at(module, word + 3);
+    if (constant->type->kind != BLR_TYPE_POINTER || id == 0 || id >= module->bound)
+        blr_spirv_refuse(module->build, word, "a pointer type and a function are needed");
+    if (module->addresses == NULL)
+        module->addresses = module->original != NULL ? module->original->addresses
+                                                     : blr_spirv_allocate(module->build, module->bound, 1);
+    module->ids[id].has_address = true;
+    const uint64_t address = (uint64_t)(uintptr_t)(module->addresses + id);
+    constant->bytes = bytes_for(module, word, sizeof address);
+    memcpy(constant->bytes, &address, sizeof address);
+}
+
 /* ---------------------------------------------------------------- composites */
 
 void blr_spirv_note_address(struct blr_spirv_module *module, struct blr_spirv_constant *constant, uint64_t place)
@@ -160,6 +177,7 @@ void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word)
     case BLR_OP_ConstantComposite:
     case BLR_OP_SpecConstantComposite: read_composite(module, word, constant); break;
     case BLR_OP_ConstantSampler: read_sampler(module, word, constant); break;
+    case BLR_OP_ConstantFunctionPointerINTEL: read_function_address(module, word, constant); break;
     case BLR_OP_ConstantNull:
     case BLR_OP_Undef: break;
     case BLR_OP_SpecConstantOp: {

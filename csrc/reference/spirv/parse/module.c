@@ -251,6 +251,9 @@ static void link_functions(struct blr_spirv_module *module)
 {
     for (uint32_t i = 0; i < module->function_count; i++)
         module->ids[module->functions[i].id].function = &module->functions[i];
+    for (uint32_t i = 0; module->addresses != NULL && i < module->bound; i++)
+        if (module->ids[i].has_address && module->ids[i].kind != BLR_ID_FUNCTION)
+            blr_spirv_refuse(module->build, module->ids[i].word, "%%%u is no function, but a constant points to it", i);
     for (uint32_t i = 0; i < module->entry_count; i++) {
         struct blr_spirv_entry *entry = &module->entries[i];
         if (known_id(module, entry->word, entry->function)->kind != BLR_ID_FUNCTION)
@@ -330,7 +333,8 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
     default:
         if (opcode >= BLR_OP_TypeVoid && opcode <= BLR_OP_TypePipe)
             blr_spirv_read_type(module, word);
-        else if (opcode == BLR_OP_Undef || (opcode >= BLR_OP_ConstantTrue && opcode <= BLR_OP_SpecConstantOp))
+        else if (opcode == BLR_OP_Undef || opcode == BLR_OP_ConstantFunctionPointerINTEL ||
+                 (opcode >= BLR_OP_ConstantTrue && opcode <= BLR_OP_SpecConstantOp))
             blr_spirv_read_constant(module, word);
         else
             blr_spirv_unsupported(module->build, word, "outside of functions");

@@ -121,6 +121,7 @@ struct blr_spirv_id {
     bool imported;
     const char *linkage;  /* linkage name, or NULL */
     bool link_once;       /* several modules may define the same */
+    bool has_address;     /* a function to which a constant points */
 };
 
 /* Sizes of sub-groups that kernels may require; they divide the lanes of a batch. */
@@ -157,6 +158,8 @@ struct blr_spirv_module {
     uint32_t variable_count, variable_capacity;
     uint64_t memory_size;          /* bytes of variables and constants */
     uint64_t local_size;           /* bytes of work-group variables */
+    const unsigned char *addresses; /* memory whose byte n is the address of function n, never accessed; NULL if no constant
+                                     * points to a function */
     const struct blr_spirv_specialization *specializations;
     uint32_t specialization_count;
     bool *specialization_used;

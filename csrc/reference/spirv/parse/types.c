@@ -259,7 +259,8 @@ static void set_pointer(struct blr_spirv_module *module, uint32_t word, struct b
     case BLR_STORAGE_WORKGROUP:
     case BLR_STORAGE_CROSS_WORKGROUP:
     case BLR_STORAGE_FUNCTION:
-    case BLR_STORAGE_GENERIC: break;
+    case BLR_STORAGE_GENERIC:
+    case BLR_STORAGE_CODE_SECTION: break;
     default: blr_spirv_refuse(module->build, word, "storage class %u is not supported", storage);
     }
     set_scalar(type, 8);
