@@ -1,5 +1,5 @@
 // Bindless images in SYCL on this package's Level Zero driver: every form of access for every texel type and one, two
-// and four channels, against values computed on the host. Usage: images FOLDER, where kernels.cpp is.
+// and four channels, against values computed on the host. Usage: images FOLDER, where image_kernels.cpp is.
 #include "program.hpp"
 #include "sampling.hpp"
 #include "user_types.hpp"
@@ -250,7 +250,7 @@ static void aspects(Run &run)
 
 int main(int, char **arguments)
 {
-    Run run(arguments[1]);
+    Run run(arguments[1], "image_kernels.cpp");
     reads_and_writes(run);
     fetches(run);
     samples(run);

@@ -86,10 +86,10 @@ class Run {
   public:
     sycl::queue queue{sycl::property::queue::in_order{}};
 
-    explicit Run(const char *folder)
+    Run(const char *folder, const char *kernels)
     {
         std::ostringstream source, types;
-        source << std::ifstream(std::string(folder) + "/kernels.cpp").rdbuf();
+        source << std::ifstream(std::string(folder) + "/" + kernels).rdbuf();
         types << std::ifstream(std::string(folder) + "/user_types.hpp").rdbuf();
         auto text = sx::create_kernel_bundle_from_source(
             queue.get_context(), sx::source_language::sycl, source.str(),

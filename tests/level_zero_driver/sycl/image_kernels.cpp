@@ -1,4 +1,4 @@
-// Kernels of the SYCL programs in this folder, compiled by Intel's SYCL runtime when they run: for each type of texel
+// Kernels of images.cpp, compiled by Intel's SYCL runtime when they run: for each type of texel
 // and number of channels, the forms of fetches, writes and samples. A work-item handles the pixel of its number.
 #include <sycl/ext/oneapi/bindless_images.hpp>
 #include <sycl/sycl.hpp>
