@@ -83,7 +83,8 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     main, library, inner = parts
     with raises(bl.BuildError, names=("module 2", "function 'inner'")):
         main.link(library)
-    alone = r"(function 'scaled'|variable 'counter'|function '.*mixed.*') is declared|unresolvable import counter"
+    missing = r"function 'scaled'|variable '(counter|factors)'|function '.*mixed.*'"
+    alone = rf"({missing}) is declared|unresolvable import counter"
     with raises(bl.BuildError, match=alone):
         main.link()
     with raises(bl.BuildError, names=("'inner'", "modules 2 and 3")):
@@ -103,12 +104,12 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
         with pytest.raises(bl.Error, match="INVALID_MODULE_UNLINKED"):
             loaded.get_kernel("first")
         return
-    with raises(bl.BuildError, match=r"function 'scaled'|variable 'counter'|mixed"):
+    with raises(bl.BuildError, match=missing):
         bl.load_kernel_bundle(compiled_text(MAIN, "spirv", "first"), queue)
 
 
 def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
-    """Options of an object and of the link; an unknown option fails the build, with the driver's message."""
+    """Options of an object and of the link; an unknown option passes, as with Intel's driver."""
     if queue.device.backend is not bl.Backend.level_zero:
         with raises(bl.InvalidError):
             parts[0].link(*parts[1:], options="-ze-opt-disable")
@@ -118,9 +119,7 @@ def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
     )
     linked = parts[0].link(*parts[1:], options="-ze-opt-disable")
     assert set(linked.kernel_names) == {"first", "count"}
-    with raises(bl.BuildError, names="-no-such-option") as caught:
-        parts[0].link(*parts[1:], options="-no-such-option")
-    assert "-no-such-option" in caught.value.log
+    assert set(parts[0].link(*parts[1:], options="-no-such-option").kernel_names) == {"first", "count"}
 
 
 def test_calls_that_go_round_between_modules(queue: bl.Queue, parts: Any) -> None:
@@ -154,6 +153,31 @@ def test_modules_of_any_order_with_constants_of_their_own(queue: bl.Queue, parts
         for name in ("one", "two"):
             queue.parallel_for(1, linked.get_kernel(name), out).wait_and_throw()
             assert out.numpy(queue)[0] == 16
+
+
+OFF = """
+int __spirv_SpecConstant(int, int) __attribute__((overloadable));
+int ray_query(int x);
+__attribute__((noinline)) int deeper(int x) { return ray_query(x) + 1; }
+kernel void test(global int *out)
+{
+    const size_t i = get_global_id(0);
+    out[i] = __spirv_SpecConstant(1, 0) ? deeper(out[i]) + ray_query(3) : (int)i;
+}
+"""
+
+
+def test_an_undefined_function_matters_where_it_is_called(device: bl.Device, queue: bl.Queue) -> None:
+    """A specialization constant switches the calls off, as SYCL programs do for parts of a GPU that others lack."""
+    if device.backend not in (bl.Backend.reference, bl.Backend.level_zero):
+        pytest.skip("the modules are SPIR-V")
+    module = compiled_text(OFF, "spirv", "test", "mem2reg")
+    out = bl.usm_empty((9,), np.int32, queue)
+    queue.parallel_for(9, bl.load_kernel_bundle(module, queue).get_kernel("test"), out).wait_and_throw()
+    np.testing.assert_array_equal(out.numpy(queue), np.arange(9))
+    if device.backend is bl.Backend.reference:
+        with raises(bl.BuildError, names="function 'ray_query'"):
+            bl.load_kernel_bundle(module, queue, specialization={1: 1})
 
 
 def test_linked_once_is_no_conflict(queue: bl.Queue, parts: Any) -> None:

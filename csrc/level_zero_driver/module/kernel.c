@@ -4,6 +4,8 @@
 
 #include "level_zero_driver/core/descriptor_chain.h"
 
+#include <string.h>
+
 ze_result_t blz_kernel_acquire(ze_kernel_handle_t handle, struct blz_kernel **kernel)
 {
     return blz_acquire(handle, BLR_KIND_ZE_KERNEL, kernel);
@@ -75,6 +77,17 @@ static ze_result_t create(struct blz_module *module, const char *name, ze_kernel
     return result;
 }
 
+/* Whether a kernel calls what its module imports; those that do not need no link. */
+static bool calls_imports(struct blz_module *module, const char *name)
+{
+    struct blr_module *native = blr_module_acquire(module->native);
+    bool result = false;
+    for (uint32_t i = 0; i < native->kernel_count; i++)
+        result = result || (native->kernels[i].program == NULL && strcmp(native->kernels[i].name, name) == 0);
+    blr_object_release(&native->object);
+    return result;
+}
+
 ze_result_t zeKernelCreate(ze_module_handle_t module_handle, const ze_kernel_desc_t *desc, ze_kernel_handle_t *handle)
 {
     struct blz_module *module;
@@ -87,7 +100,7 @@ ze_result_t zeKernelCreate(ze_module_handle_t module_handle, const ze_kernel_des
                                       "ZE_KERNEL_FLAG_FORCE_RESIDENCY (1) and ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY (2) are known");
     if (result == ZE_RESULT_SUCCESS && (desc->pKernelName == NULL || handle == NULL))
         result = blz_fail_null(handle == NULL ? "phKernel" : "desc->pKernelName");
-    if (result == ZE_RESULT_SUCCESS && module->imports && module->linked == NULL)
+    if (result == ZE_RESULT_SUCCESS && module->imports && module->linked == NULL && calls_imports(module, desc->pKernelName))
         result = blz_fail(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
                           "the module imports functions or variables: call zeModuleDynamicLink with the modules that export them");
     if (result == ZE_RESULT_SUCCESS)

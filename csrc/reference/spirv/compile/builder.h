@@ -90,6 +90,12 @@ struct blr_spirv_unit {
     uint64_t local_offset;           /* offset of its work-group variables */
 };
 
+/* A call of a function that no module defines (undefined_calls.c). */
+struct blr_spirv_undefined {
+    uint32_t unit, word, part;
+    const char *name;
+};
+
 /* Return point and result of a call. */
 struct blr_spirv_call {
     uint32_t continuation;
@@ -122,6 +128,8 @@ struct blr_spirv_builder {
     struct blr_spirv_shared **shared; /* by the order of their ends: callees first */
     uint32_t shared_count;
     bool calls_pointers;             /* the kernel calls pointers to functions */
+    struct blr_spirv_undefined *undefined;
+    uint32_t undefined_count, undefined_capacity;
     uint32_t table_capacity;         /* of the program's tables */
     uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
     const struct blr_spirv_function *function; /* function being decoded */
@@ -241,6 +249,11 @@ void blr_spirv_enter(struct blr_spirv_builder *builder, uint32_t unit);
 
 /* The flag that a unit's function is being decoded. */
 bool *blr_spirv_is_open(struct blr_spirv_builder *builder, uint32_t unit, const struct blr_spirv_function *function);
+
+/* Notes a call of a function that no module defines; refuses the noted calls that can be reached, once all blocks are
+ * known. */
+void blr_spirv_note_undefined(struct blr_spirv_builder *builder, uint32_t word, const char *name);
+void blr_spirv_check_undefined(struct blr_spirv_builder *builder);
 
 /* Refuses small modules whose inlining would take too long. */
 void blr_spirv_spend(struct blr_spirv_builder *builder, uint32_t word, uint32_t effort);

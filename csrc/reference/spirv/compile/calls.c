@@ -309,8 +309,10 @@ void blr_spirv_decode_call(struct blr_spirv_builder *b, uint32_t word)
         callee = callee->definition;
     if (callee->body == 0 && name != NULL && blr_spirv_decode_array_index(b, word, name))
         return;
-    if (callee->body == 0)
-        blr_spirv_unresolved(b->build, word, "function", name);
+    if (callee->body == 0) {
+        blr_spirv_note_undefined(b, word, name);
+        return;
+    }
     if (!blr_spirv_can_call(b, unit, callee))
         blr_spirv_refuse(b->build, word, "the function '%.80s' calls itself, or calls are nested deeper than %u",
                          name != NULL ? name : "", BLR_SPIRV_DEEPEST_CALL);

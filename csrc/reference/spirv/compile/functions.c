@@ -488,6 +488,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     blr_spirv_choose_shared(&builder, function);
     blr_spirv_decode_function(&builder, function->word, function, NULL);
     blr_spirv_end_shared(&builder);
+    blr_spirv_check_undefined(&builder);
     uint32_t *order = blr_spirv_allocate(build, 2 * builder.part_count, sizeof *order);
     uint32_t blocks = blr_spirv_order(&builder, order);
     blocks = blr_spirv_join(&builder, order, blocks);
