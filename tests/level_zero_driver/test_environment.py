@@ -148,6 +148,8 @@ is_ = ffi.new("ze_device_properties_t *", {"stype": lib.ZE_STRUCTURE_TYPE_DEVICE
 assert lib.zeDeviceGetProperties(device, is_) == 0
 units = is_.numSlices * is_.numSubslicesPerSlice * is_.numEUsPerSubslice
 numbers = is_.vendorId, is_.deviceId, ip.ipVersion, version.driverVersion >> 16, eus.numTotalEUs, units, is_.type
+list_ = zero.get_all("ze_driver_extension_properties_t", "zeDriverGetExtensionProperties", driver.handle)
+numbers += (int(b"ZE_extension_device_ip_version" in [ffi.string(extension.name) for extension in list_]),)
 print(*numbers, ffi.string(is_.name).decode(), sep="|")
 """
 
@@ -172,13 +174,14 @@ def test_the_device_claims_to_be_a_gpu(name: str, device: int, ip: tuple[int, in
     run = _identity(BINDLESS_LEVEL_ZERO_IDENTITY=name)
     *numbers, text = run.stdout.strip().split("|")
     version = ip[0] << 22 | ip[1] << 14 | ip[2]
-    assert list(map(int, numbers)) == [0x8086, device, version, 1 << 8 | 13, units, units, 1], run.stderr
+    assert list(map(int, numbers)) == [0x8086, device, version, 1 << 8 | 13, units, units, 1, 1], run.stderr
     assert text.startswith("Intel(R)") and word in text
 
 
 def test_the_device_is_itself_without_an_identity() -> None:
     *numbers, text = _identity(BINDLESS_LEVEL_ZERO_IDENTITY="").stdout.strip().split("|")
-    assert int(numbers[0]) == int.from_bytes(b"bl", "big") and int(numbers[2]) == 0 and text.startswith("bindless")
+    assert int(numbers[0]) == int.from_bytes(b"bl", "big") and text.startswith("bindless")
+    assert (numbers[2], numbers[-1]) == ("0", "0")
     as_processor = _identity(BINDLESS_LEVEL_ZERO_IDENTITY="iris_xe", BINDLESS_LEVEL_ZERO_TYPE="cpu").stdout
     assert as_processor.split("|")[6] == "2"
     assert _identity(BINDLESS_LEVEL_ZERO_IDENTITY="arc_1").returncode != 0

@@ -41,12 +41,13 @@ static const struct {
     {"ZE_experimental_module_program", ZE_MODULE_PROGRAM_EXP_VERSION_1_0},
     {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
     {"ZE_extension_virtual_mem_readonly_properties", ZE_VIRTUAL_MEM_READONLY_PROPERTIES_EXT_VERSION_1_0},
+    {"ZE_extension_device_ip_version", ZE_DEVICE_IP_VERSION_VERSION_1_0}, /* last: of a named GPU alone */
 };
 
 ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t *properties)
 {
-    uint32_t written = 0;
-    ze_result_t result = blz_count(sizeof extensions / sizeof *extensions, count, properties, &written);
+    uint32_t written = 0, all = sizeof extensions / sizeof *extensions;
+    ze_result_t result = blz_count(blz_driver()->identity != NULL ? all : all - 1, count, properties, &written);
     for (uint32_t i = 0; i < written; i++) {
         memset(&properties[i], 0, sizeof properties[i]);
         snprintf(properties[i].name, sizeof properties[i].name, "%s", extensions[i].name);

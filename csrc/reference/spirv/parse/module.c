@@ -117,7 +117,7 @@ static void check_sub_group_size(struct blr_spirv_module *module, uint32_t word)
     for (uint32_t i = 0; i < sizeof blr_sub_group_sizes / sizeof *blr_sub_group_sizes; i++)
         if (size == blr_sub_group_sizes[i])
             return;
-    blr_spirv_unsupported(module->build, word, "sub-groups have 8, 16, 32 or 64 work-items");
+    blr_spirv_unsupported(module->build, word, "sub-groups have 8, 16, 32 or 64 work-items; those of explicit SIMD have 1");
 }
 
 static void read_execution_mode(struct blr_spirv_module *module, uint32_t word)
