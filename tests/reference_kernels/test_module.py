@@ -198,3 +198,16 @@ def test_modules_and_kernels_are_given_back(device: bl.Device) -> None:
             assert alive() == before + 2
             del kernel
         assert alive() == before
+
+
+ALIGNED = """
+global int first __attribute__((aligned(4096))) = 3, second __attribute__((aligned(256))) = 4;
+kernel void test(global ulong *out) { out[0] = (ulong)&first; out[1] = (ulong)&second; out[2] = first++ + second++; }"""
+
+
+def test_variables_of_the_program_are_aligned_as_they_ask(queue: bl.Queue) -> None:
+    out = bl.usm_empty((3,), np.uint64, queue)
+    module = compiled_text(ALIGNED, "ptx" if queue.device.backend is bl.Backend.cuda else "spirv")
+    queue.parallel_for(1, bl.load_kernel_bundle(module, queue).get_kernel("test"), out).wait_and_throw()
+    first, second, total = out.numpy(queue).tolist()
+    assert (first % 4096, second % 256, total) == (0, 0, 7)

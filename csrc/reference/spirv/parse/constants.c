@@ -6,17 +6,24 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define MOST_ALIGNMENT 65536u
+
 static uint32_t word_at(const struct blr_spirv_module *module, uint32_t word) { return module->build->words[word]; }
 
 /* Memory for the bytes of a constant or variable; counts them. */
-static unsigned char *bytes_for(struct blr_spirv_module *module, uint32_t word, uint64_t size)
+static unsigned char *aligned_bytes_for(struct blr_spirv_module *module, uint32_t word, uint64_t size, uint64_t alignment)
 {
     module->memory_size += size;
     if (size > BLR_SPIRV_MAX_CONSTANT || module->memory_size > BLR_SPIRV_MAX_CONSTANT)
         blr_spirv_refuse(module->build, word, "constants and variables of more than %" PRIu64 " bytes",
                          BLR_SPIRV_MAX_CONSTANT);
-    uintptr_t address = (uintptr_t)blr_spirv_allocate(module->build, size + 128, 1);
-    return (unsigned char *)((address + 127) & ~(uintptr_t)127);
+    uintptr_t address = (uintptr_t)blr_spirv_allocate(module->build, size + alignment, 1);
+    return (unsigned char *)((address + alignment - 1) & ~(uintptr_t)(alignment - 1));
+}
+
+static unsigned char *bytes_for(struct blr_spirv_module *module, uint32_t word, uint64_t size)
+{
+    return aligned_bytes_for(module, word, size, 128);
 }
 
 uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t word, uint32_t id)
@@ -204,6 +211,16 @@ static void reserve(struct blr_spirv_module *module, uint32_t word, struct blr_s
         blr_spirv_refuse(module->build, word, "work-group variables of more than %" PRIu64 " bytes", BLR_SPIRV_MAX_CONSTANT);
 }
 
+/* The alignment that a variable of the program asks for: the host may pass its address to libraries that rely on it. */
+static uint64_t alignment_of(struct blr_spirv_module *module, uint32_t word)
+{
+    const uint64_t alignment = module->ids[word_at(module, word + 2)].alignment;
+    if ((alignment & (alignment - 1)) != 0 || alignment > MOST_ALIGNMENT)
+        blr_spirv_refuse(module->build, word, "an alignment of %" PRIu64 ": powers of two up to %u are supported", alignment,
+                         MOST_ALIGNMENT);
+    return alignment > 128 ? alignment : 128;
+}
+
 static void initialize(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
 {
     const struct blr_spirv_module *original = module->original;
@@ -213,7 +230,7 @@ static void initialize(struct blr_spirv_module *module, uint32_t word, struct bl
     }
     struct blr_spirv_constant *initial = blr_spirv_allocate(module->build, 1, sizeof *initial);
     initial->type = variable->holds;
-    initial->bytes = bytes_for(module, word, variable->holds->size);
+    initial->bytes = aligned_bytes_for(module, word, variable->holds->size, alignment_of(module, word));
     if (blr_spirv_length_at(module->build, word) > 4)
         place(module, word, word_at(module, word + 4), variable->holds, initial, 0);
     if (initial->address_count == 0) {

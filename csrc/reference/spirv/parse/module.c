@@ -38,7 +38,8 @@ static void read_decoration(struct blr_spirv_module *module, uint32_t word)
     struct blr_spirv_id *entry = known_id(module, word, word_at(module, word + 1));
     uint32_t decoration = word_at(module, word + 2);
     if (decoration == BLR_DECORATION_SPEC_ID || decoration == BLR_DECORATION_BUILTIN ||
-        decoration == BLR_DECORATION_FUNC_PARAM_ATTR || decoration == BLR_DECORATION_ROUNDING)
+        decoration == BLR_DECORATION_FUNC_PARAM_ATTR || decoration == BLR_DECORATION_ROUNDING ||
+        decoration == BLR_DECORATION_ALIGNMENT)
         blr_spirv_require_words(module, word, 4);
     switch (decoration) {
     case BLR_DECORATION_SPEC_ID: entry->spec_id = (int64_t)word_at(module, word + 3) + 1; break;
@@ -62,7 +63,8 @@ static void read_decoration(struct blr_spirv_module *module, uint32_t word)
         entry->link_once = word_at(module, type) == BLR_LINKAGE_LINK_ONCE;
         break;
     }
-    default: break; /* alignment, aliasing and the like: no effect on results */
+    case BLR_DECORATION_ALIGNMENT: entry->alignment = word_at(module, word + 3); break;
+    default: break; /* aliasing and the like: no effect on results */
     }
 }
 
@@ -79,6 +81,8 @@ static void read_group(struct blr_spirv_module *module, uint32_t word)
             entry->builtin = group->builtin;
         if (group->rounding != 0)
             entry->rounding = group->rounding;
+        if (group->alignment != 0)
+            entry->alignment = group->alignment;
         entry->packed = entry->packed || group->packed;
         entry->by_value = entry->by_value || group->by_value;
     }

@@ -116,6 +116,7 @@ struct blr_spirv_id {
     int32_t builtin;      /* built-in variable plus 1; 0 for none */
     int64_t spec_id;      /* SpecId plus 1 */
     uint8_t rounding;     /* FPRoundingMode plus 1 */
+    uint32_t alignment;   /* Alignment, of a pointer; 0 for none */
     bool packed;
     bool by_value;
     bool imported;
