@@ -234,6 +234,31 @@ def test_barriers_and_local_memory(run: Any, monkeypatch: pytest.MonkeyPatch, fu
     np.testing.assert_array_equal(native, executor)
 
 
+@pytest.mark.parametrize("first", [0, 1, 100, -64])
+def test_sums_that_compilers_write_as_or(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], first: int
+) -> None:
+    """Indices of rows, and the same operation where lanes have bits in common with the number."""
+    text = """kernel void test(global int *out, int first)
+        { const int i = (int)get_global_id(0), k = i + first; int n = 0;
+          if (k < 64) n = k | 64;
+          if (k < 128 && i < 200) n += (k | 128) * 3;
+          if ((uint)k < 32u) n ^= (int)((ulong)k | 96ul) * 5;
+          out[i * 4 | 1] = n; out[i * 4 | 2] = k << 3 | 5; out[(i << 2) | 3] = (k * 6) | 1; out[i * 4] = k | 1; }"""
+
+    def call(mark: str) -> Any:
+        return run(mark + text, "test", COUNT, np.zeros(4 * COUNT, np.int32), np.int32(first))[0]
+
+    executor, native = both_ways(monkeypatch, call)
+    assert all(functions)
+    k = np.arange(COUNT, dtype=np.int32) + np.int32(first)
+    n = np.where(k < 64, k | 64, 0)
+    n += np.where((k < 128) & (np.arange(COUNT) < 200), (k | 128) * 3, 0)
+    n ^= np.where((k >= 0) & (k < 32), (k | 96) * 5, 0)
+    np.testing.assert_array_equal(native.reshape(COUNT, 4), np.stack([k | 1, n, k << 3 | 5, k * 6 | 1], 1))
+    np.testing.assert_array_equal(native, executor)
+
+
 def test_the_driver_asks_for_native_code(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """After launches that took long; the launches before and after give the same."""
     monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", "background")

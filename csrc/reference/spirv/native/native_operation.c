@@ -113,6 +113,11 @@ static void linear_expression(struct blr_native_writer *w, uint32_t block, uint3
     case BLR_OP_ShiftLeftLogical:
         blr_native_write(w, "u%u t = (u%u)((u8)x0 << (x1 & BITS)), ts = (u%u)((u8)x0s << (x1 & BITS)); ", n, n, n);
         return;
+    case BLR_OP_BitwiseOr:
+        blr_native_write(w, "if (UNLIKELY(!either(x0, x0s, x1, x1s, lo, hi))) ");
+        blr_native_stop(w, block, number);
+        blr_native_write(w, "u%u ts = (u%u)(x0s + x1s), t = (u%u)(ts != 0 ? x0 + x1 : x0 | x1); ", n, n, n);
+        return;
     default: break;
     }
     if (to <= n) {

@@ -98,6 +98,12 @@ const char blr_native_prelude[] =
     "if (!line((s8)base, (s8)stride, low, high, &a, &b)) return 0;\n"
     "*offset = a < 0 ? size : 0;\n"
     "return (u8)a + *offset < size && (u8)b + *offset < size && (a < 0) == (b < 0); }\n"
+    /* Whether a line and a number have no bit in common in any lane, so that their OR is their sum. */
+    "static inline int either(u8 x, u8 xs, u8 y, u8 ys, int low, int high) { s8 a, b;\n"
+    "const u8 s = xs | ys, z = xs == 0 ? x : y; if (s == 0) return 1; if (xs != 0 && ys != 0) return 0;\n"
+    "if (!line((s8)(xs == 0 ? y : x), (s8)s, low, high, &a, &b) || (a ^ b) < 0) return 0;\n"
+    "const u8 d = (u8)(a ^ b), top = d == 0 ? 0 : ALL >> __builtin_clzll(d);\n"
+    "return ((u8)a & z) == 0 && (top & ~((s & (0 - s)) - 1) & z) == 0; }\n"
     "static inline int inside(const struct blr_native_window *w, u8 address, u8 size) {\n"
     "return address >= w->begin && address <= w->end && size <= w->end - address; }\n"
     "#define REACH(k, address, size, write) (inside(&f->windows[k], address, size) || f->reach(f, k, address, size, write))\n"

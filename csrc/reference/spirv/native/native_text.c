@@ -10,6 +10,10 @@
 #include <string.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
+/* Behind a barrier: the lanes of a batch that waited there go on in the block `to`. */
+#define GO_ON "if (phase) { B->block = to; B->mask = B->waiting; B->waiting = 0; }\n"
+/* Behind lanes that wait or return: all have, so that no other block has lanes. */
+#define END "if (waiting == alive) goto end;\n"
 
 void blr_native_write(struct blr_native_writer *w, const char *format, ...)
 {
@@ -89,8 +93,8 @@ static void declare_presets(struct blr_native_writer *w)
     }
 }
 
-/* The built-in variables of a batch. */
-static void declare_builtins(struct blr_native_writer *w)
+/* The built-in variables: of a group, for which their names end with g, or of a batch. */
+static void declare_builtins(struct blr_native_writer *w, bool of_group)
 {
     const struct blr_spirv_program *program = w->program;
     uint32_t number = program->preset_count, component = 0;
@@ -98,14 +102,17 @@ static void declare_builtins(struct blr_native_writer *w)
         for (uint32_t c = 0; c < program->builtins[i].components; c++, number += 2, component++) {
             const uint32_t n = program->builtins[i].size, place = program->builtins[i].place + c * n * BLR_LANES;
             const struct blr_native_value *x = blr_native_value_at(w->values, place, n);
+            const uint32_t r = x->number;
             if (!x->used)
                 continue;
-            blr_native_write(w, "const u%u r%u_%u = (u%u)(f->numbers[%u] + g * f->numbers[%u]", n, x->number, n, n, number, number + 1);
-            if (w->is_grouped)
-                blr_native_write(w, " + B->offsets[%u]", component);
-            blr_native_write(w, ");\n");
+            if (of_group) {
+                blr_native_write(w, "const u8 r%u_%ug = f->numbers[%u] + g * f->numbers[%u];\n", r, n, number, number + 1);
+                continue;
+            }
+            blr_native_write(w, w->is_grouped ? "const u%u r%u_%u = (u%u)(r%u_%ug + B->offsets[%u]);\n"
+                                              : "const u%u r%u_%u = (u%u)r%u_%ug;\n", n, r, n, n, r, n, component);
             if (x->class == BLR_CLASS_LINEAR)
-                blr_native_write(w, "enum { r%u_%us = 1 };\n", x->number, n);
+                blr_native_write(w, "enum { r%u_%us = 1 };\n", r, n);
         }
 }
 
@@ -207,11 +214,11 @@ static void write_end(struct blr_native_writer *w, uint32_t number)
     const bool uniform = condition->class == BLR_CLASS_UNIFORM;
     const bool diverges = w->values->diverges[number] || !uniform;
     switch (block->kind) {
-    case BLR_END_RETURN: blr_native_write(w, "alive &= ~m;\n"); return;
+    case BLR_END_RETURN: blr_native_write(w, "alive &= ~m; " END); return;
     case BLR_END_BARRIER:
         blr_native_write(w, "if (UNLIKELY(waiting != 0 && B->waiting_in != %u)) ", number);
         blr_native_stop(w, number, block->end);
-        blr_native_write(w, "\nwaiting |= m; B->waiting_in = %u;\n", number);
+        blr_native_write(w, "\nwaiting |= m; B->waiting_in = %u; " END, number);
         return;
     case BLR_END_BRANCH:
         blr_native_write(w, "{ const u8 y = m; ");
@@ -279,7 +286,7 @@ static void write_entries(struct blr_native_writer *w)
         blr_native_write(w, "a%u = alive;\n", program->first_block);
         return;
     }
-    blr_native_write(w, "switch (B->block) {\ncase %u: a%u = B->mask; break;\n", program->first_block, program->first_block);
+    blr_native_write(w, "switch (to) {\ncase %u: a%u = B->mask; break;\n", program->first_block, program->first_block);
     for (uint32_t t = 0; t < program->block_count; t++)
         for (uint32_t b = 0; b < program->block_count && t != program->first_block; b++) {
             const struct blr_spirv_block *block = &program->blocks[b];
@@ -311,7 +318,7 @@ static void write_leave(struct blr_native_writer *w)
     spill_common(w);
     if (program->has_barriers) {
         blr_native_write(w, "const unsigned own = b;\n"
-                            "for (b = 0; b < f->count; b++) { B = &f->batches[b]; f->number = b;\n"
+                            "for (b = 0; b < f->count; b++) { B = &f->batches[b]; f->number = b;\nif (b > own) " GO_ON
                             "if (b == own || (B->waiting == 0 && (phase == 0 || B->mask == 0))) continue;\n");
         keep_common(w, true);
         spill_common(w);
@@ -320,22 +327,15 @@ static void write_leave(struct blr_native_writer *w)
     blr_native_write(w, "return %d;\n", BLR_NATIVE_LEFT);
 }
 
-/* Sends all batches that wait on from their barrier. */
+/* Where the batches go on that wait at a barrier. */
 static void write_barrier(struct blr_native_writer *w)
 {
     const struct blr_spirv_program *program = w->program;
-    blr_native_write(w, "unsigned in = ~0u;\n"
-                        "for (unsigned b = 0; b < f->count; b++) if (f->batches[b].waiting) {\n"
-                        "if (in != ~0u && in != f->batches[b].waiting_in) return %d;\n"
-                        "in = f->batches[b].waiting_in; }\n"
-                        "if (in == ~0u) break;\n"
-                        "unsigned to = 0; switch (in) {\n", BLR_NATIVE_APART);
+    blr_native_write(w, "if (apart) return %d;\nif (in == ~0u) break;\nswitch (in) {\n", BLR_NATIVE_APART);
     for (uint32_t b = 0; b < program->block_count; b++)
         if (program->blocks[b].kind == BLR_END_BARRIER)
             blr_native_write(w, "case %u: to = %u; break;\n", b, program->edges[program->blocks[b].first_edge].target);
-    blr_native_write(w, "}\nfor (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b];\n"
-                        "B->block = to; B->mask = B->waiting; B->waiting = 0; }\n"
-                        "if (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n", BLR_NATIVE_STOPPED);
+    blr_native_write(w, "}\nif (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n", BLR_NATIVE_STOPPED);
 }
 
 static void write_batch(struct blr_native_writer *w)
@@ -344,13 +344,15 @@ static void write_batch(struct blr_native_writer *w)
     blr_native_write(w, "u8 m = 0, alive = B->alive, waiting = 0; int lo = 0, hi = 0; (void)lo; (void)hi;\n");
     for (uint32_t b = 0; b < program->block_count; b++)
         blr_native_write(w, "u8 a%u = 0;\n", b);
-    declare_builtins(w);
+    declare_builtins(w, false);
     declare_values(w);
     write_entries(w);
     for (uint32_t b = 0; b < program->block_count; b++)
         write_block(w, b);
+    blr_native_write(w, "end: ;\n");
     if (program->has_barriers) {
-        blr_native_write(w, "B->alive = alive; B->mask = 0; B->waiting = waiting;\nif (waiting) {\n");
+        blr_native_write(w, "B->alive = alive; B->mask = 0; B->waiting = waiting;\nif (waiting) {\n"
+                            "apart |= in != ~0u && in != B->waiting_in; in = B->waiting_in;\n");
         keep_common(w, false);
         blr_native_write(w, "}\n");
     }
@@ -368,14 +370,15 @@ static void write_function(struct blr_native_writer *w)
     blr_native_write(w, "%sunsigned blr_native_kernel(struct blr_native_frame *f) {\n", blr_native_prelude);
     declare_presets(w);
     blr_native_write(w, "for (; f->group < f->groups; f->group++) { const u8 g = f->group; (void)g;\n");
+    declare_builtins(w, true);
     if (w->is_grouped)
         blr_native_write(w, "for (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b];\n"
                             "B->mask = B->alive = b + 1 < f->count ? ALL : f->last; B->waiting = 0; B->block = %u; }\n", program->first_block);
     if (program->has_barriers)
-        blr_native_write(w, "for (unsigned phase = 0;; phase = 1) {\n");
+        blr_native_write(w, "unsigned to = %u;\nfor (unsigned phase = 0;; phase = 1) {\nunsigned in = ~0u, apart = 0;\n", program->first_block);
     if (w->is_grouped)
         blr_native_write(w, "for (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b]; f->number = b;\n%s",
-                         program->has_barriers ? "if (B->mask == 0) continue;\n" : "");
+                         program->has_barriers ? GO_ON "if (B->mask == 0) continue;\n" : "");
     else
         blr_native_write(w, "{ struct blr_native_batch *const B = f->batches; B->alive = f->last;\n");
     write_batch(w);

@@ -62,6 +62,107 @@ struct blr_native_value *blr_native_result(const struct blr_native_values *value
     return blr_native_value_at(values, op->result + c * op->element * BLR_LANES, op->element);
 }
 
+/* ---------------------------------------------------------------- sums as OR */
+
+/* The one operation that writes a value, and the component; false for none or several. */
+static bool find_writer(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t *number, uint32_t *c)
+{
+    uint32_t writers = 0;
+    for (uint32_t n = 0; n < values->program->op_count; n++)
+        for (uint32_t k = 0; values->recipes[n].kind != BLR_RECIPE_STORE && k < blr_native_components(values, n); k++)
+            if (blr_native_result(values, n, k) == x) {
+                if (++writers > 1)
+                    return false;
+                *number = n;
+                *c = k;
+            }
+    return writers == 1;
+}
+
+static bool find_constant(const struct blr_native_values *values, const struct blr_native_value *x, uint64_t *number)
+{
+    for (uint32_t i = 0; i < values->program->preset_count; i++) {
+        const struct blr_spirv_preset *preset = &values->program->presets[i];
+        if (preset->kind == BLR_PRESET_BYTES && blr_native_value_at(values, preset->place, preset->size) == x) {
+            *number = preset->bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The value that copies and conversions of integers have led to x. */
+static const struct blr_native_value *origin(const struct blr_native_values *values, const struct blr_native_value *x)
+{
+    uint32_t n, c;
+    while (find_writer(values, x, &n, &c) &&
+           (values->recipes[n].kind == BLR_RECIPE_COPY ||
+            (values->recipes[n].kind == BLR_RECIPE_CONVERT && values->recipes[n].type != 'f' && values->recipes[n].to != 'f')))
+        x = blr_native_operand(values, n, 0, c);
+    return x;
+}
+
+/* The only edge that leads to a block, and the block that it leaves; NULL for none or several. */
+static const struct blr_spirv_edge *only_edge(const struct blr_spirv_program *program, uint32_t to, uint32_t *from)
+{
+    const struct blr_spirv_edge *only = NULL;
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        const struct blr_spirv_block *block = &program->blocks[b];
+        for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++) {
+            if (program->edges[e].target != to)
+                continue;
+            if (only != NULL)
+                return NULL;
+            only = &program->edges[e];
+            *from = b;
+        }
+    }
+    return only;
+}
+
+/* Whether a block runs where x has been less than a constant up to the limit. */
+static bool is_below(const struct blr_native_values *values, uint32_t block, const struct blr_native_value *x, uint64_t limit)
+{
+    const struct blr_spirv_program *program = values->program;
+    const struct blr_spirv_edge *edge;
+    x = origin(values, x);
+    for (uint32_t step = 0; step < program->block_count && (edge = only_edge(program, block, &block)) != NULL; step++) {
+        const struct blr_spirv_block *from = &program->blocks[block];
+        uint32_t n, c;
+        uint64_t bound;
+        if (from->kind == BLR_END_CHOICE && edge == &program->edges[from->first_edge] &&
+            find_writer(values, values->conditions[block], &n, &c) &&
+            (values->recipes[n].opcode == BLR_OP_ULessThan || values->recipes[n].opcode == BLR_OP_SLessThan) &&
+            find_constant(values, blr_native_operand(values, n, 1, c), &bound) && bound <= limit &&
+            origin(values, blr_native_operand(values, n, 0, c)) == x)
+            return true;
+    }
+    return false;
+}
+
+/* Whether x | y is x + y: x is a product or is shifted to the left, above all bits of y, or it is below all of them. */
+static bool is_sum(const struct blr_native_values *values, uint32_t number, const struct blr_native_value *x,
+                   const struct blr_native_value *y)
+{
+    uint64_t bits, factor;
+    uint32_t n, c, block = 0;
+    if (!find_constant(values, y, &bits) || bits == 0)
+        return false;
+    if (find_writer(values, x, &n, &c) && values->recipes[n].operands == 2 &&
+        find_constant(values, blr_native_operand(values, n, 1, c), &factor)) {
+        if (values->recipes[n].opcode == BLR_OP_ShiftLeftLogical && factor < 64 && bits >> factor == 0)
+            return true;
+        if (values->recipes[n].opcode == BLR_OP_IMul && bits < (factor & (0 - factor)))
+            return true;
+    }
+    while (block < values->program->block_count &&
+           (number < values->program->blocks[block].first || number >= values->program->blocks[block].end))
+        block++;
+    return block < values->program->block_count && is_below(values, block, x, bits & (0 - bits));
+}
+
+/* ---------------------------------------------------------------- classes */
+
 enum blr_native_class blr_native_class_of(const struct blr_native_values *values, uint32_t number, uint32_t c)
 {
     const struct blr_spirv_op *op = &values->program->ops[number];
@@ -91,6 +192,11 @@ enum blr_native_class blr_native_class_of(const struct blr_native_values *values
     case BLR_OP_SNegate: return op->element == 1 ? BLR_CLASS_LANES : BLR_CLASS_LINEAR;
     case BLR_OP_IMul: return class[0] + class[1] == BLR_CLASS_LINEAR ? BLR_CLASS_LINEAR : BLR_CLASS_LANES;
     case BLR_OP_ShiftLeftLogical: return class[1] == BLR_CLASS_UNIFORM ? BLR_CLASS_LINEAR : BLR_CLASS_LANES;
+    case BLR_OP_BitwiseOr: {
+        const struct blr_native_value *left = blr_native_operand(values, number, 0, c);
+        const struct blr_native_value *right = blr_native_operand(values, number, 1, c);
+        return is_sum(values, number, left, right) || is_sum(values, number, right, left) ? BLR_CLASS_LINEAR : BLR_CLASS_LANES;
+    }
     default: return BLR_CLASS_LANES;
     }
 }
