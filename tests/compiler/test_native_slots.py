@@ -112,11 +112,24 @@ def test_a_compiler_that_hangs_has_a_time_limit(tmp_path: Path) -> None:
     assert ends(int((tmp_path / "process").read_text()))
 
 
-@pytest.mark.parametrize("end", ["sys.exit(3)", "os.kill(os.getpid(), 2)"])
-def test_the_end_of_the_process_ends_the_compiler(tmp_path: Path, end: str) -> None:
+SLOW_START = """
+from bindless.compiler import native_code
+start = native_code.start
+def slow(*arguments, **options):
+    process = start(*arguments, **options)
+    time.sleep(1)
+    return process
+native_code.start = slow
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [("", "sys.exit(3)"), (SLOW_START, "sys.exit(3)"), ("", "os.kill(os.getpid(), 2)")]
+)
+def test_the_end_of_the_process_ends_the_compiler(tmp_path: Path, begin: str, end: str) -> None:
     start = time.monotonic()
     done = run(
-        f"request(TEXT)\nwait(lambda: os.path.exists('{tmp_path}/process'))\n{end}",
+        f"{begin}request(TEXT)\nwait(lambda: os.path.exists('{tmp_path}/process'))\n{end}",
         BINDLESS_REFERENCE_NATIVE_CC=script(
             tmp_path, f"echo $$ > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/process\nsleep 300"
         ),

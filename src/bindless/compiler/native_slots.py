@@ -45,14 +45,18 @@ class _Compilation:
         self.slots: dict[bytes, NativeSlot] = {}  # by digest of the text
         self.waiting: dict[int, tuple[NativeSlot | None, bytes]] = {}  # by address, with the text
         self._process: subprocess.Popen[bytes] | None = None
-        self._ends = False
+        self._ends = self._serves = False
         self._thread = threading.Thread(target=self._serve, name="bindless native code", daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
-        while not self._ends:
+        while True:
             (address,) = _ADDRESS.unpack(os.read(self._requests, _ADDRESS.size))
+            self._serves = True  # before it looks whether the process ends, which looks at this afterwards
+            if self._ends:
+                return
             self.fill(address, self._note)
+            self._serves = False
 
     def fill(self, address: int, note: Callable[[subprocess.Popen[bytes] | None], None]) -> None:
         """Compile the text of a slot, once."""
@@ -70,11 +74,12 @@ class _Compilation:
             kill(process)
 
     def end(self) -> None:
-        """End the compiler."""
+        """End the compiler, also one that starts just now."""
         self._ends = True
         process = self._process
         if process is not None:
             kill(process)
+        if self._serves:
             self._thread.join(_JOIN)
 
 
