@@ -638,7 +638,8 @@ typedef enum blr_rounding {
 
 typedef enum blr_coordinate_type {
     BLR_COORDINATE_F32 = 0,
-    BLR_COORDINATE_F64 = 1
+    BLR_COORDINATE_F64 = 1,
+    BLR_COORDINATE_FIELDS = 2             /* doubles that describe fields of vectors: bindless/filter/field.h */
 } blr_coordinate_type_t;
 
 /*
@@ -646,13 +647,12 @@ typedef enum blr_coordinate_type {
  *
  * With (x, y, z) = (i, j, k) + centre for picture element (i, j, k), each row of the matrix gives a x + (b y + (c z + d)) in
  * double precision, every step rounded. Where the last row is not (0, 0, 0, 1), the first three are divided by the fourth.
- * A vector of coordinates, if any, is added. The centre of texel (i, j, k) is at (i, j, k) + centre. Axes that the image
- * lacks are ignored.
+ * A vector of coordinates, if any, is added, or fields on grids of their own move the position. The centre of texel
+ * (i, j, k) is at (i, j, k) + centre. Axes that the image lacks are ignored.
  *
  * Texture units sample at the position plus 1/2 - centre, rounded to single precision, divided by scale and moved by bias,
  * with the handle's sampler; a cubic B-spline is a sum of linear samples, whose handle has linear filtering. With EXACT,
- * texels are fetched, boundary and fill apply, and the sampler does not. There a position that is not finite has the fill
- * value.
+ * texels are fetched, boundary and fill apply, and the sampler does not; positions that are not finite have the fill value.
  *
  * Values of integer types are the codes of a normalized image, or else values rounded to the nearest integer, clamped to
  * the range of the type, and of the codes if that is smaller; not-a-number gives 0. Pointers may be any process memory
@@ -673,9 +673,9 @@ typedef struct blr_resampling {
     uint64_t size[3];                     /* of the picture; 1 for axes that it lacks */
     double matrix[16];                    /* by rows */
     double centre;                        /* 0.5 or 0 */
-    const void *coordinates;              /* vectors, one for each picture element, or NULL */
+    const void *coordinates;              /* vectors, one for each picture element; or fields; or NULL */
     blr_coordinate_type_t coordinate_type;
-    int64_t coordinate_strides[2];        /* between picture elements, and between components, in coordinates */
+    int64_t coordinate_strides[2];        /* between picture elements, and components; of fields: all doubles, and 0 */
     float scale[3];
     float bias[3];
     blr_interpolation_t interpolation;

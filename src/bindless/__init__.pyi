@@ -7,6 +7,7 @@ from . import level_zero as level_zero
 from . import ndimage as ndimage
 from . import nvtx as nvtx
 from . import opencl as opencl
+from . import space as space
 from .bindless_images import ImageMem as ImageMem
 from .bindless_images import alloc_image_mem as alloc_image_mem
 from .bindless_images import create_image as create_image

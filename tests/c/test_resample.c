@@ -358,7 +358,7 @@ static void refusals(void)
     REFUSES(INVALID_ARGUMENT, bad.precision = 3, "precision 3");
     REFUSES(INVALID_ARGUMENT, bad.boundary[2] = BLR_BOUNDARY_EXTENT + 1, "boundary 8");
     REFUSES(INVALID_ARGUMENT, bad.rounding = 2, "rounding 2");
-    REFUSES(INVALID_ARGUMENT, bad.coordinate_type = 2, "coordinate type 2");
+    REFUSES(INVALID_ARGUMENT, bad.coordinate_type = 3, "coordinate type 3");
     REFUSES(INVALID_ARGUMENT, bad.ignore_nan = 2, "ignore_nan 2");
     REFUSES(INVALID_ARGUMENT, bad.ignore_nan = 1, "unorm_int8");
     REFUSES(INVALID_ARGUMENT, bad.centre = 1, "centre 1");
@@ -371,6 +371,11 @@ static void refusals(void)
     REFUSES(INVALID_ARGUMENT, bad.values = (char *)values + 1, "aligned");
     REFUSES(INVALID_ARGUMENT, bad.coordinates = (char *)coordinates + 1, "aligned");
     REFUSES(INVALID_SIZE, (bad.coordinates = coordinates, bad.coordinate_strides[0] = INT64_MIN), "coordinate stride");
+    bad = good;
+    bad.coordinates = coordinates;
+    bad.coordinate_type = BLR_COORDINATE_FIELDS;
+    bad.coordinate_strides[0] = 27;
+    FAILS(INVALID_SIZE, blrEnqueueResample(queue, &bad, 0, NULL, NULL), "fields of 27 numbers");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_HARDWARE, bad.interpolation = BLR_INTERPOLATION_BICUBIC), "EXACT");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_HARDWARE, bad.interpolation = BLR_INTERPOLATION_CUBIC), "nearest");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_REPRODUCIBLE, bad.ignore_nan = 1), "EXACT");

@@ -18,7 +18,12 @@ from tests.support.needs import lacks
 
 START = Path(__file__).parents[2] / "docs" / "start"
 README = Path(__file__).parents[2] / "README.md"
-PIP = {"torch": "torch", "cv2": "opencv-python-headless", "scipy": "scipy"}  # modules, and their names in pip
+PIP = {
+    "torch": "torch",
+    "cv2": "opencv-python-headless",
+    "scipy": "scipy",
+    "SimpleITK": "SimpleITK",
+}  # modules, and their names in pip
 WITHOUT_PROGRAMS = {"from_0_2", "index", "words"}
 
 

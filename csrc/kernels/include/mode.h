@@ -14,7 +14,8 @@
  *     bit 25      channels of an array are neighbours, and so are elements along x
  *     bit 26      offsets in an array fit 32 bits
  *     bit 27      centres of elements and texels are at 0
- * The last six are those of arrays in memory.
+ *     bit 28      there are fields of vectors on grids of their own, in place of an array (filter/field.h)
+ * Bits 22-27 are those of arrays in memory.
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_INCLUDE_MODE_H
 #define BINDLESS_KERNELS_INCLUDE_MODE_H
@@ -56,6 +57,7 @@ static inline bool is_window(uint mode) { return (KNOWN_MODE(mode) >> 21 & 1) !=
 static inline bool keeps_index(uint mode, uint axis) { return (KNOWN_MODE(mode) >> (22 + axis) & 1) != 0; }
 static inline bool has_packed_rows(uint mode) { return (KNOWN_MODE(mode) >> 25 & 1) != 0; }
 static inline bool is_uncentred(uint mode) { return (KNOWN_MODE(mode) >> 27 & 1) != 0; }
+static inline bool has_fields(uint mode) { return (KNOWN_MODE(mode) >> 28 & 1) != 0; }
 static inline bool is_small(uint mode) { return (KNOWN_MODE(mode) >> 26 & 1) != 0; }
 
 #endif

@@ -1,17 +1,18 @@
 /* Positions of a picture's elements in an image: of element (i, j, k), with (x, y, z) = (i, j, k) + centre, each row of
  * the matrix gives a x + (b y + (c z + d)), every step rounded to double precision; where the last row is not
- * (0, 0, 0, 1), the others are divided by it; the element's vector is added. Indices count from an element `first` of a
- * larger picture. */
+ * (0, 0, 0, 1), the others are divided by it; the element's vector is added, or fields move the position. Indices count from
+ * an element `first` of a larger picture. */
 #ifndef BINDLESS_KERNELS_INCLUDE_PLACE_H
 #define BINDLESS_KERNELS_INCLUDE_PLACE_H
 
+#include "bindless/filter/field.h"
 #include "mode.h"
 #include "picture.h"
 
 struct map {
     double x[4], y[4], z[4], w[4];
     double centre;
-    global const void *coords; /* the first element's x */
+    global const void *coords; /* the first element's x, or the fields */
     long step, component;      /* between elements and between their components, in elements of the array */
     uint first_x, first_y, first_z;
 };
@@ -52,6 +53,20 @@ static inline double vector_component(struct map map, ulong number, int axis, ui
     return (double)((global const float *)map.coords)[at];
 }
 
+/* Called where it is not compiled for one mode: a copy of it for each element of a lane would be most of a kernel. */
+#ifdef BINDLESS_OPENCL_C
+#define NOT_INLINED static inline
+#else
+#define NOT_INLINED static __attribute__((noinline))
+#endif
+
+NOT_INLINED struct position through_fields(global const double *fields, double x, double y, double z)
+{
+    double p[3] = {x, y, z};
+    bindless_follow_fields(fields, DIMENSIONS, p);
+    return (struct position){p[0], p[1], p[2]};
+}
+
 INLINED struct position position_of(struct map map, struct element element, uint mode)
 {
     const double centre = is_centred(mode) ? 0.5 : is_uncentred(mode) ? 0.0 : map.centre;
@@ -84,6 +99,7 @@ INLINED struct position position_of(struct map map, struct element element, uint
         p.z += vector_component(map, element.number, 2, mode);
 #endif
     }
+    if (has_fields(mode)) return through_fields((global const double *)map.coords, p.x, p.y, p.z);
     return p;
 }
 

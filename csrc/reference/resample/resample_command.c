@@ -2,6 +2,7 @@
 #include "resample/resample.h"
 
 #include "bindless/filter/boundary.h"
+#include "bindless/filter/field.h"
 #include "bindless/filter/weights.h"
 #include "image/image_handle.h"
 #include "memory/allocation.h"
@@ -63,7 +64,8 @@ static blr_result_t check_choices(const blr_resampling_t *picture)
     if (result == BLR_RESULT_SUCCESS)
         result = check_choice("rounding", (uint32_t)picture->rounding, BLR_ROUNDING_AWAY, "EVEN (0) or AWAY (1)");
     if (result == BLR_RESULT_SUCCESS)
-        result = check_choice("coordinate type", (uint32_t)picture->coordinate_type, BLR_COORDINATE_F64, "F32 (0) or F64 (1)");
+        result = check_choice("coordinate type", (uint32_t)picture->coordinate_type, BLR_COORDINATE_FIELDS,
+                              "F32 (0) to FIELDS (2)");
     if (result == BLR_RESULT_SUCCESS)
         result = check_choice("ignore_nan", picture->ignore_nan, 1, "0 or 1");
     if (result == BLR_RESULT_SUCCESS && picture->centre != 0.5 && picture->centre != 0.0)
@@ -164,6 +166,20 @@ static blr_result_t check_alignment(const char *name, const void *pointer, uint6
                     (uintptr_t)pointer, size);
 }
 
+/* Registers the memory of fields. */
+static blr_result_t use_fields(struct resample_command *own, struct blr_context *context)
+{
+    const blr_resampling_t *picture = &own->resample.picture;
+    const int64_t count = picture->coordinate_strides[0];
+    if (count < BINDLESS_FIELD_NUMBERS || count > INT64_MAX / 8)
+        return blr_fail(BLR_RESULT_INVALID_SIZE, "fields of %" PRId64 " numbers: a description alone has %d", count,
+                        BINDLESS_FIELD_NUMBERS);
+    const blr_result_t result = check_alignment("fields", picture->coordinates, sizeof(double));
+    if (result != BLR_RESULT_SUCCESS)
+        return result;
+    return blr_memory_use(context, picture->coordinates, (uint64_t)count * sizeof(double), "fields", &own->coordinates);
+}
+
 /* Registers the memory from the least to the largest address of count items, stride elements apart. */
 static blr_result_t use_coordinates(struct resample_command *own, struct blr_context *context, uint64_t items,
                                     uint32_t dimensions)
@@ -194,6 +210,8 @@ static blr_result_t use_arrays(struct resample_command *own, struct blr_context 
     blr_result_t result = check_alignment("values", picture->values, element);
     if (result == BLR_RESULT_SUCCESS)
         result = blr_memory_use(context, picture->values, items * picture->value_channels * element, "values", &own->values);
+    if (result == BLR_RESULT_SUCCESS && picture->coordinates != NULL && picture->coordinate_type == BLR_COORDINATE_FIELDS)
+        return use_fields(own, context);
     if (result == BLR_RESULT_SUCCESS && picture->coordinates != NULL)
         result = use_coordinates(own, context, items, own->view->texture.dimensions);
     return result;

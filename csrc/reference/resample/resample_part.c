@@ -1,6 +1,7 @@
 /* Positions and exact values of a part of a picture's row. Compiled for each instruction set; results are bit-identical. */
 #include "resample/resample.h"
 
+#include "bindless/filter/field.h"
 #include "bindless/filter/weights.h"
 #include "image/packed_format.h"
 #include "memory/streaming_store.h"
@@ -57,6 +58,24 @@ static void add_vectors(const struct blr_resample *resample, uint64_t item, uint
     }
 }
 
+#include "resample/fields.h"
+
+static void follow_fields(const struct blr_resample *resample, const struct blr_resample_part *part, double *const at[3])
+{
+    const double *fields = resample->picture.coordinates, *m = resample->picture.matrix;
+    const double step[3] = {m[0], resample->dimensions > 1 ? m[4] : 0.0, resample->dimensions > 2 ? m[8] : 0.0};
+    const bool straight = !resample->projective;
+    double p[3] = {0.0, 0.0, 0.0};
+    for (uint32_t d = 0; d < resample->dimensions; d++)
+        p[d] = at[d][0];
+    if (resample->dimensions == 1)
+        follow_fields_of(fields, p, step, straight, part->count, 1, at);
+    else if (resample->dimensions == 2)
+        follow_fields_of(fields, p, step, straight, part->count, 2, at);
+    else
+        follow_fields_of(fields, p, step, straight, part->count, 3, at);
+}
+
 static void move_line(double origin, uint32_t count, double *restrict at)
 {
     for (int32_t i = 0; i < (int32_t)count; i++)
@@ -70,6 +89,8 @@ static void place(const struct blr_resample *resample, const struct blr_resample
     const double x = (double)(picture->first[0] + part->column) + picture->centre,
                  y = (double)(picture->first[1] + part->row) + picture->centre,
                  z = (double)(picture->first[2] + part->slice) + picture->centre;
+    const bool has_fields = picture->coordinates != NULL && picture->coordinate_type == BLR_COORDINATE_FIELDS;
+    const bool has_vectors = picture->coordinates != NULL && !has_fields;
     double depth[BLOCK];
     if (resample->projective) {
         const double *m = picture->matrix + 12;
@@ -85,12 +106,16 @@ static void place(const struct blr_resample *resample, const struct blr_resample
         if (resample->projective)
             for (int32_t i = 0; i < (int32_t)part->count; i++)
                 at[d][i] /= depth[i];
-        if (picture->coordinates != NULL)
+        if (has_vectors)
             add_vectors(resample, (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column,
                         part->count, d, at[d]);
-        if (origin != 0.0)
+        if (origin != 0.0 && !has_fields)
             move_line(origin, part->count, at[d]);
     }
+    if (has_fields)
+        follow_fields(resample, part, at);
+    for (uint32_t d = 0; d < resample->dimensions && has_fields && origin != 0.0; d++)
+        move_line(origin, part->count, at[d]);
 }
 
 /* Positions in units of the handle's coordinates. */

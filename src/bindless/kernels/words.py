@@ -86,7 +86,7 @@ def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bo
     flags = (
         filter_.ignore_nan,
         picture.rounding == "away",
-        has_vectors,
+        has_vectors and not picture.has_fields,
         has_vectors and picture.coords_dtype.itemsize == 8,
         not map_.is_affine,
         picture.scale != (1.0, 1.0, 1.0) or picture.bias != (0.0, 0.0, 0.0),
@@ -94,7 +94,8 @@ def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bo
     for bit, flag in enumerate(flags, 12):
         word |= flag << bit
     kind = picture_kind(picture.shape)
-    return word | kind << 18 | (map_.centre == 0.5) << 20 | (picture.window is not None) << 21
+    window = picture.window is not None
+    return word | kind << 18 | (map_.centre == 0.5) << 20 | window << 21 | picture.has_fields << 28
 
 
 def memory_format(element: DType, texel: DType, channels: int) -> int:
@@ -116,6 +117,7 @@ def memory_mode(
     *,
     packed: bool,
     small: bool,
+    has_fields: bool = False,
 ) -> int:
     """The argument ``mode`` of pictures of an array in memory: see csrc/kernels/include/mode.h.
 
@@ -131,12 +133,14 @@ def memory_mode(
         Of elements and texels.
     packed, small : bool
         Whether rows are packed, and whether offsets fit 32 bits.
+    has_fields : bool
+        Whether the vectors are fields.
     """
-    word = filter_.interpolation.number | 1 << 13 | (coords is not None) << 14
+    word = filter_.interpolation.number | 1 << 13 | (coords is not None and not has_fields) << 14
     word |= (coords is not None and coords.itemsize == 8) << 15 | rows_kind(shape) << 18 | (centre == 0.5) << 20
     for axis, keep in enumerate(keeps):
         word |= filter_.boundary[axis].number << (3 + 3 * axis) | keep << (22 + axis)
-    return word | packed << 25 | small << 26 | (centre == 0) << 27
+    return word | packed << 25 | small << 26 | (centre == 0) << 27 | has_fields << 28
 
 
 @lru_cache(64)

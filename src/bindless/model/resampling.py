@@ -47,7 +47,8 @@ class Resampling:
     """A picture of up to three dimensions, as the values of one image, or of one layer of an array.
 
     The position of picture element (i, j, k) in the image is that of ``map``, computed in double precision; its shift
-    and its centre are equal. The vector of ``coords``, if any, is then added. Axes that the image lacks are ignored.
+    and its centre are equal. The vector of ``coords``, if any, is then added, or fields move the position. Axes that
+    the image lacks are ignored.
 
     Where a texture unit filters (``Precision.hardware``), and where its arithmetic is computed
     (``Precision.reproducible``), positions plus 0.5 - ``map.centre`` are rounded to single precision, divided by
@@ -80,7 +81,10 @@ class Resampling:
     coords_dtype
         float32 or float64.
     coords_strides
-        Distance between picture elements, and between components, in elements of the array; may be negative.
+        Distance between picture elements, and between components, in elements of the array; may be negative. Of
+        fields their number of doubles, and 0.
+    has_fields
+        Whether ``coords`` are fields of vectors on grids of their own, as ``model.fields`` packs them.
     scale, bias
         (x, y, z), representable in float32: from positions in texels to the coordinates of the handle.
     values
@@ -112,6 +116,7 @@ class Resampling:
     coords: int = 0
     coords_dtype: np.dtype[np.generic] = _FLOAT32
     coords_strides: tuple[int, int] = (0, 0)
+    has_fields: bool = False
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rounding: Literal["even", "away"] = "even"

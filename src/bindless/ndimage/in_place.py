@@ -14,6 +14,7 @@ from ..image.spline_filter import described_filter, spline_launches
 from ..model.arrays import DType
 from ..model.enums import Precision
 from ..model.filter import Filter
+from ..sampling.fields import pack_fields
 from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -24,7 +25,7 @@ from .layers import MOST_CHANNELS, Layers
 from .places import AS_IT_IS, Places
 from .prefilter import coefficients, options_of
 from .repeated import Key
-from .source import Input
+from .source import Input, wait_unless_ordered
 from .target import Output
 
 __all__ = ["again", "filtered_in_place", "values_in_place"]
@@ -65,17 +66,23 @@ def values_in_place(
     if filters:
         texels, margin = _coefficients(queue, pixels, filter_, unchanged)
     step = texels.dtype.itemsize
+    places = places.shift(margin)
+    if places.fields:
+        packed, after = pack_fields(queue, places.fields, on_device=True)
+        wait_unless_ordered(queue, after)
+        coords = packed if isinstance(packed, UsmArray) else None
     arranged = Arrangement.of(
         texels.shape,
         [stride // step for stride in texels.strides],
-        target.shape if coords is None else places.shape,
+        places.shape if places.coords is not None else target.shape,
         unchanged,
         at_points=coords is not None,
     )
     if arranged is None:
         return None
     kind = None if coords is None else coords.dtype
-    picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind)
+    fields = bool(places.fields)
+    picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, fields=fields)
     memory = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
     read = [texels] if coords is None else [texels, coords]
     if isinstance(memory, UsmArray) and not any(_overlap(memory, array) for array in read):
@@ -89,7 +96,7 @@ def values_in_place(
         again(key, source, target, picture, places, splines, texels, margin, unchanged, extend=True)
     if values.size:
         points = None if coords is None else coords.pointer
-        picture.submit(places.shift(margin).map, texels.pointer, values.pointer, points)
+        picture.submit(places.map, texels.pointer, values.pointer, points)
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 
@@ -132,7 +139,7 @@ def again(
     forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
     dims = len(source.shape), len(target.shape), len(places.shape)
     kind = None if coords is None else coords.dtype
-    remember(key, source.queue, picture, places.shift(margin).map, dims, *forms, kind, steps, source.library, margin)
+    remember(key, source.queue, picture, places.map, dims, *forms, kind, steps, source.library, margin)
 
 
 @lru_cache(256)
@@ -144,9 +151,10 @@ def _remembered(
     filter_: Filter,
     centre: float,
     coords: DType | None,
+    fields: bool,
     fill: str,
 ) -> MemoryPicture:
-    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords)
+    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=fields)
 
 
 def _picture(
@@ -157,12 +165,14 @@ def _picture(
     filter_: Filter,
     centre: float,
     coords: DType | None,
+    *,
+    fields: bool,
 ) -> MemoryPicture:
     """The launch, made once for queues of the package, which nobody drops."""
     if not is_own(queue):
-        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords)
+        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=fields)
     fill = repr(filter_.fill)  # 0.0 and -0.0 are equal
-    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fill)
+    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fields, fill)
 
 
 after_fork(_remembered.cache_clear)
@@ -208,7 +218,7 @@ def _copy(queue: Queue, pixels: AnyArray, dtype: DType, unchanged: Sequence[int]
     arranged = Arrangement.of(shape, strides, shape[:-1], unchanged if len(shape) - 1 > MOST_AXES else ())
     if arranged is None or arranged.channels_first:
         return None
-    return _picture(queue, arranged, pixels.dtype, dtype, COPY, 0.0, None)
+    return _picture(queue, arranged, pixels.dtype, dtype, COPY, 0.0, None, fields=False)
 
 
 def filtered_in_place(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..image.array_library import AnyArray
 from ..model.filter import CoordinateMap
 from ..model.resampling import Window
+from ..sampling.fields import Field, shift_fields
 
 __all__ = ["AS_IT_IS", "Places", "shift"]
 
@@ -34,6 +35,8 @@ class Places(NamedTuple):
         Index of the first value in a larger result, in (x, y, z) order: added to the indices.
     window : Window | None
         The array as a part of the input, to which the places refer, as ``Resampling`` has it.
+    fields : tuple[Field, ...]
+        What moves the positions that the map gives; there are no coordinates then.
     """
 
     shape: tuple[int, ...]
@@ -41,6 +44,7 @@ class Places(NamedTuple):
     coords: AnyArray | None = None
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
+    fields: tuple[Field, ...] = ()
 
     @classmethod
     def affine(
@@ -69,7 +73,11 @@ class Places(NamedTuple):
 
     def shift(self, distance: int) -> Places:
         """The same places in an array that has so many more elements in front, along each axis."""
-        return self._replace(map=shift(self.map, distance)) if distance else self
+        if not distance:
+            return self
+        if self.fields:
+            return self._replace(fields=shift_fields(self.fields, distance))
+        return self._replace(map=shift(self.map, distance))
 
 
 def shift(map_: CoordinateMap, distance: int) -> CoordinateMap:

@@ -23,6 +23,8 @@ from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precisio
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling
+from ..sampling.fields import numbers_of_fields, pack_fields
+from ..sampling.packing import After
 from ..sampling.plan import Plan
 from ..sampling.prepare import prepare as prepare_picture
 from ..sycl.device.device import Device
@@ -44,6 +46,7 @@ __all__ = ["CallPlan", "Description", "prepare", "resample"]
 _MOST_PLANS = 512
 _MOST_AXES_OF_ARRAYS = 2
 _INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
+_FLOAT64 = np.dtype(np.float64)
 _ANY = ImageDescriptor(1)
 
 
@@ -76,6 +79,8 @@ class Description(NamedTuple):
         Whether the pixels are a part of a larger array.
     prefilter : bool
         Whether a cubic interpolation computes the coefficients of B-splines first.
+    fields : int
+        Numbers of the fields that move positions.
     """
 
     dtype: DType
@@ -90,6 +95,7 @@ class Description(NamedTuple):
     centre: float = 0.0
     in_window: bool = False
     prefilter: bool = True
+    fields: int = 0
 
 
 class CallPlan:
@@ -148,6 +154,9 @@ class CallPlan:
         )
         if described.coords is not None:
             self._picture = replace(self._picture, coords_dtype=described.coords)
+        if described.fields:
+            strides = described.fields, 0
+            self._picture = replace(self._picture, coords_dtype=_FLOAT64, coords_strides=strides, has_fields=True)
 
     def memory(self, queue: Queue) -> AnyArray:
         """New memory for the values."""
@@ -173,25 +182,39 @@ class CallPlan:
         results = values.reshape(self._shape_of_layers)
         if self.prefilters:
             inputs, margin = coefficients(queue, inputs, self._dims, self._filter, extend=True)
-        map_ = places.shift(margin).map if margin else places.map
+        places = places.shift(margin)
+        coords, after = self._coords(queue, places)
         if len(results) == 1:
-            image = self._draw(queue, inputs[0], results, map_, places, images)
+            image = self._draw(queue, inputs[0], results, places, coords, after, images)
             return image
         for first in range(0, len(results), self._most_layers):
             group, last = results[first : first + self._most_layers], first + self._most_layers
             some = inputs[first:last] if len(group) > 1 else inputs[first]
-            self._draw(queue, some, group, map_, places, images)
+            self._draw(queue, some, group, places, coords, after, images)
         return None
 
+    @staticmethod
+    def _coords(queue: Queue, places: Places) -> tuple[AnyArray | None, After]:
+        """Coordinates with the last axis first, or fields, and what their use comes after."""
+        if places.fields:
+            return pack_fields(queue, places.fields, on_device=False)
+        return None if places.coords is None else places.coords[::-1], ()
+
     def _draw(
-        self, queue: Queue, pixels: AnyArray, results: AnyArray, map_: CoordinateMap, places: Places, images: Images
+        self,
+        queue: Queue,
+        pixels: AnyArray,
+        results: AnyArray,
+        places: Places,
+        coords: AnyArray | None,
+        after: After,
+        images: Images,
     ) -> ImageKey:
         """The values of one image, or of one with layers."""
         plan = planned(self._device, pixels.shape, self.stored, self._options[len(results) > 1])
         image = images.take(pixels, plan.described, plan.stored, places.window)
-        coords = None if places.coords is None else places.coords[::-1]
         try:
-            after = image.store.ready
+            after = (*image.store.ready, *after)
             for layer in range(len(results)):
                 picture = image.pictures.get((self, layer))
                 if picture is None:
@@ -199,7 +222,7 @@ class CallPlan:
                     image.keep((self, layer), picture)
                 elif places.window is not None:
                     picture.move(places.first, places.window)
-                picture.submit(map_, results[layer], coords, after)
+                picture.submit(places.map, results[layer], coords, after)
         finally:
             images.give_back(image)
         return image.key
@@ -321,11 +344,15 @@ def resample(
         target.dtype,
         places.shape,
         tuple(sorted(unchanged)),
-        source.on_device or isinstance(target.array, UsmArray) or isinstance(coords, UsmArray),
+        source.on_device
+        or isinstance(target.array, UsmArray)
+        or isinstance(coords, UsmArray)
+        or any(isinstance(field.vectors, UsmArray) for field in places.fields),
         None if coords is None else coords.dtype,
         places.map.centre,
         places.window is not None,
         prefilter,
+        numbers_of_fields(places.fields) if places.fields else 0,
     )
     plan = prepare(queue.device, described, filter_)
     values = None

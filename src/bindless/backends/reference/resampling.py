@@ -28,6 +28,7 @@ lib, ffi = driver.lib, driver.ffi
 
 _ROUNDINGS = {"even": 0, "away": 1}
 _COORDINATES = {np.dtype(np.float32): 0, np.dtype(np.float64): 1}
+_FIELDS = 2
 _RESAMPLE = address_of(ffi.addressof(lib, "bindless_resample_again"))
 _CALL = address_of(ffi.addressof(lib, "bindless_image_call_again"))
 _MATRIX_BYTES = {Strategy.projection: 9 * 8, Strategy.resampling: 16 * 8}
@@ -42,7 +43,7 @@ def _resampling(queue: Queue, picture: Resampling) -> CData:
     native.handle, native.layer, native.size = picture.handle, picture.layer, picture.shape
     native.matrix, native.centre = picture.map.matrix, picture.map.centre
     native.coordinates = ffi.cast("void *", picture.coords)
-    native.coordinate_type = _COORDINATES[picture.coords_dtype]
+    native.coordinate_type = _FIELDS if picture.has_fields else _COORDINATES[picture.coords_dtype]
     native.coordinate_strides = picture.coords_strides
     native.scale, native.bias = picture.scale, picture.bias
     native.interpolation, native.precision = filter_.interpolation.number, filter_.precision.number

@@ -247,6 +247,7 @@ class Library:
     BLR_ROUNDING_AWAY: int
     BLR_COORDINATE_F32: int
     BLR_COORDINATE_F64: int
+    BLR_COORDINATE_FIELDS: int
     BLR_NUMBER_F16: int
     BLR_NUMBER_F32: int
     BLR_NUMBER_F64: int

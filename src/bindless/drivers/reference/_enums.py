@@ -172,6 +172,7 @@ class blr_rounding_t(IntEnum):
 class blr_coordinate_type_t(IntEnum):
     BLR_COORDINATE_F32 = 0
     BLR_COORDINATE_F64 = 1
+    BLR_COORDINATE_FIELDS = 2
 
 
 class blr_number_type_t(IntEnum):

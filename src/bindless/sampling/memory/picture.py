@@ -179,6 +179,8 @@ class MemoryPicture:
         Of elements and texels.
     coords : np.dtype | None
         Of vectors (axes, N), in the order of the array's axes, which are added to the positions.
+    has_fields : bool
+        Whether the vectors are fields that move the positions, as ``pack_fields`` makes them.
     """
 
     def __init__(
@@ -190,6 +192,8 @@ class MemoryPicture:
         filter_: Filter,
         centre: float,
         coords: DType | None = None,
+        *,
+        has_fields: bool = False,
     ) -> None:
         self._queue = queue
         dims, count = arranged.dimensions, math.prod(arranged.picture)
@@ -200,8 +204,9 @@ class MemoryPicture:
         packed = arranged.strides[0] == arranged.channels and (arranged.channels == 1 or arranged.channel == 1)
         format_ = memory_format(value, kind, arranged.channels)
         mode = memory_mode(
-            filter_, arranged.picture, arranged.keeps, coords, centre, packed=packed, small=reach < _SMALL
-        )
+            filter_, arranged.picture, arranged.keeps, coords, centre, packed=packed, small=reach < _SMALL,
+            has_fields=has_fields,
+        )  # fmt: skip
         self._kernel = builtin_kernel(queue, name, format=format_, mode=mode)
         self._space = rows_range(arranged.picture, arranged.layers)
         parameters = [parameter.name for parameter in parameters_of(name)]
@@ -211,8 +216,9 @@ class MemoryPicture:
         values |= {f"size_{axis}": size for axis, size in zip("xyz", arranged.sizes)}
         values |= {
             "texels": None, "coords": None, "values": None, "step_channel": arranged.channel,
-            "step_layer": arranged.layer, "centre": centre, "fill": filter_.fill, "first_coord": (dims - 1) * count,
-            "component": -count, "width": width, "height": height, "depth": depth, "format": format_, "mode": mode,
+            "step_layer": arranged.layer, "centre": centre, "fill": filter_.fill, "component": -count,
+            "first_coord": 0 if has_fields else (dims - 1) * count,
+            "width": width, "height": height, "depth": depth, "format": format_, "mode": mode,
         }  # fmt: skip
         self._arguments = typed_arguments(name, values)
         self._texels, self._coords, self._values = map(parameters.index, ("texels", "coords", "values"))

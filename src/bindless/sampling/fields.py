@@ -1,0 +1,120 @@
+"""``Field``: vectors on a grid of their own that move positions; ``pack_fields``: fields as plans read them.
+
+``include/bindless/filter/field.h`` describes the memory, and has the arithmetic of every device.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.arrays import Array
+from ..model.enums import Interpolation
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .packing import After, pack
+
+__all__ = ["Field", "numbers_of_fields", "pack_fields", "shift_fields"]
+
+AnyArray = Union[Array, UsmArray]
+Floats = npt.NDArray[np.float64]
+
+_NUMBERS = 28  # of a description
+_LANES = 4  # floats of a vector
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Field(NamedTuple):
+    """Vectors on a grid. A position p, counted from the centre of the first vector, becomes ``linear`` (p, 1) +
+    ``spread`` v, where v is the vector at p.
+
+    Attributes
+    ----------
+    vectors : AnyArray
+        Shape (*grid, d), of numbers, in (x, y[, z]) order.
+    interpolation : Interpolation
+        ``linear``, or ``cubic`` of coefficients of B-splines.
+    linear : NDArray[np.float64]
+        Shape (d, d + 1).
+    spread : NDArray[np.float64]
+        Shape (d, d).
+    """
+
+    vectors: AnyArray
+    interpolation: Interpolation
+    linear: Floats
+    spread: Floats
+
+    def describe(self, first: int, following: int) -> Floats:
+        """The numbers that describe the field.
+
+        Parameters
+        ----------
+        first : int
+            Where its vectors are, in doubles.
+        following : int
+            Fields that follow.
+        """
+        dims = len(self.linear)
+        linear, spread = np.eye(3, 4), np.zeros((3, 3))
+        linear[:dims, :dims], linear[:dims, 3] = self.linear[:, :dims], self.linear[:, dims]
+        spread[:dims, :dims] = self.spread
+        sizes = (*reversed(self.vectors.shape[:-1]), 1, 1)[:3]
+        return np.array([*linear.flat, *spread.flat, *sizes, dims, self.interpolation.number, first, following])
+
+
+def shift_fields(fields: Sequence[Field], distance: int) -> tuple[Field, ...]:
+    """The same fields before an image that has so many more texels in front, along each axis."""
+    last = fields[-1]
+    linear = last.linear.copy()
+    linear[:, -1] += distance
+    return *fields[:-1], last._replace(linear=linear)
+
+
+def numbers_of_fields(fields: Sequence[Field]) -> int:
+    """Doubles of the array of ``pack_fields``."""
+    return _ends(fields)[-1]
+
+
+def _ends(fields: Sequence[Field]) -> list[int]:
+    """Where the vectors of each field begin, in doubles, and where the last ones end."""
+    ends = [_NUMBERS * len(fields)]
+    for field in fields:
+        ends.append(ends[-1] + math.prod(field.vectors.shape[:-1]) * _LANES // 2)
+    return ends
+
+
+def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tuple[AnyArray, After]:
+    """Fields as one array of doubles, and the events that its use comes after.
+
+    Parameters
+    ----------
+    queue : Queue
+        Does the work.
+    fields : Sequence[Field]
+        One or more, of vectors on the host or on the queue's device.
+    on_device : bool
+        Whether the array lies on the device in any case; else it does where one of the fields does.
+    """
+    ends = _ends(fields)
+    packed = np.zeros(ends[-1], _FLOAT64)
+    for number, field in enumerate(fields):
+        following = len(fields) - 1 - number
+        packed[_NUMBERS * number : _NUMBERS * (number + 1)] = field.describe(ends[number], following)
+        if isinstance(field.vectors, np.ndarray):
+            vectors = packed[ends[number] : ends[number + 1]].view(_FLOAT32).reshape(*field.vectors.shape[:-1], _LANES)
+            vectors[..., : field.vectors.shape[-1]] = field.vectors
+    there = [number for number, field in enumerate(fields) if isinstance(field.vectors, UsmArray)]
+    if not on_device and not there:
+        return packed, ()
+    target = usm_empty(packed.shape, _FLOAT64, queue)
+    after: After = (queue.memcpy(target, packed),)
+    for number in there:
+        shape = *fields[number].vectors.shape[:-1], _LANES
+        vectors_there = UsmArray(target._owner, shape, _FLOAT32, None, target._offset + 8 * ends[number])
+        after = pack(queue, fields[number].vectors, vectors_there, after)  # type: ignore[arg-type]
+    return target, after

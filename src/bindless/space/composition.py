@@ -1,0 +1,82 @@
+"""``compose``: the map from indices of a target to those of a source, through the world and a transform."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image.array_library import view
+from ..model.errors import ArgumentError
+from ..sampling.fields import Field
+from ..sycl.queue.queue import Queue
+from .grid import Grid
+from .transforms import Affine, Part, Transform, parts_of
+
+__all__ = ["Composition", "compose"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class Composition(NamedTuple):
+    """What is computed for each pixel of a target.
+
+    Attributes
+    ----------
+    matrix : NDArray[np.float64]
+        (d + 1, d + 1): from indices of the target, x first, to those of the first field, or else of the source.
+    fields : tuple[Field, ...]
+        Each one leads to the indices of the next field, and the last one to those of the source.
+    """
+
+    matrix: Floats
+    fields: tuple[Field, ...]
+
+
+def compose(queue: Queue, source: Grid, target: Grid, transform: Transform | None) -> Composition:
+    """Every affine part between two fields is one matrix, multiplied in double precision.
+
+    Raises
+    ------
+    ArgumentError
+        Grids or transforms of other dimensions than the source.
+    """
+    dims, parts = source.dimensions, parts_of(transform)
+    _require(dims, target, parts)
+    matrix: Floats = target.index_matrix
+    first: Floats | None = None
+    fields: list[Field] = []
+    spread = np.eye(dims)
+
+    def close(grid: Grid) -> None:
+        """Lead to the indices of a grid."""
+        nonlocal first
+        back = np.linalg.inv(grid.index_matrix)
+        whole = back @ matrix
+        if first is None:
+            first = whole
+        else:
+            fields[-1] = fields[-1]._replace(linear=whole[:dims], spread=back[:dims, :dims] @ spread)
+
+    for part in parts:
+        if isinstance(part, Affine):
+            matrix, spread = part.matrix @ matrix, part.matrix[:dims, :dims] @ spread
+            continue
+        close(part.grid)
+        vectors = view(part.name, part.vectors, queue)
+        if vectors.dtype.kind not in "iuf":
+            raise ArgumentError(f"{part.name} has dtype {vectors.dtype}; it is made of numbers")
+        matrix, spread = part.grid.index_matrix, np.eye(dims)
+        fields.append(Field(vectors, part.interpolation, matrix[:dims], spread))
+    close(source)
+    assert first is not None
+    return Composition(first, tuple(fields))
+
+
+def _require(dims: int, target: Grid, parts: tuple[Part, ...]) -> None:
+    if target.dimensions != dims:
+        raise ArgumentError(f"target has {target.dimensions} axes, and source {dims}")
+    for part in parts:
+        if part.dimensions != dims:
+            raise ArgumentError(f"transform has a part of {part.dimensions} axes, {part!r}; the grids have {dims}")
