@@ -122,6 +122,30 @@ def test_arrays_of_the_device(queue: bl.Queue) -> None:
         np.testing.assert_allclose(values[steady], expected[steady], rtol=0, atol=0.02)
 
 
+@pytest.mark.parametrize("filtering", ["linear", "cubic"])
+def test_calls_that_come_again(device: bl.Device, context: bl.Context, filtering: str) -> None:
+    """With other pixels, grids and transforms: the values of the first call of another queue."""
+    random = np.random.default_rng(4)
+    with bl.Queue(device, context, in_order=True) as queue, bl.Queue(device, context) as other:
+        out = np.empty((5, 6, 7), np.int16)
+        for turn in range(4):
+            image = picture(random, (8, 9, 10), np.int16)
+            source = space.Grid((8, 9, 10), random.uniform(0.5, 2, 3), random.uniform(-3, 3, 3))
+            target = space.Grid((5, 6, 7), random.uniform(0.5, 2, 3))
+            matrix = space.Affine.rotation(random.uniform(-20, 20, 3), (4, 5, 6))
+            transform_ = (None, matrix, space.Sequence([matrix, matrix]), matrix.matrix)[turn]
+            options: dict[str, Any] = {"filtering": filtering, "fill": -7}
+            expected = space.resample(image, source, target, transform_, queue=other, **options)
+            assert space.resample(image, source, target, transform_, out=out, queue=queue, **options) is out
+            np.testing.assert_array_equal(out, expected)
+            new = space.resample(image, source, target, transform_, queue=queue, **options)
+            np.testing.assert_array_equal(new, expected)
+        with pytest.raises(bl.ArgumentError):
+            space.resample(image, source, target, space.Affine(np.eye(3)), out=out, queue=queue, **options)
+        with pytest.raises(bl.ArgumentError):
+            space.resample(image, space.Grid((8, 9, 11)), target, matrix, out=out, queue=queue, **options)
+
+
 def test_results_in_the_callers_array(queue: bl.Queue) -> None:
     random, source, target, transform_, parts = case(3, "ad", "out")
     image = picture(random, source.shape, np.int16)

@@ -12,12 +12,13 @@ from ..model.errors import ArgumentError
 from ..model.filter import Filter, name_of_boundary
 from ..ndimage.places import Places
 from ..ndimage.plan import resample as resample_places
-from ..ndimage.source import Input, source_of
+from ..ndimage.repeated import recall
+from ..ndimage.source import source_of
 from ..ndimage.target import Output
 from ..sycl.queue.queue import Queue
 from .composition import compose
 from .grid import Grid
-from .transforms import Transform
+from .transforms import Transform, is_affine
 
 __all__ = ["resample"]
 
@@ -90,22 +91,29 @@ def resample(
     for name, grid in (("source", source), ("target", target)):
         if not isinstance(grid, Grid):
             raise ArgumentError(f"{name} is a {type(grid).__name__}; it is a Grid")
+    key = None
+    if is_affine(transform):  # a call is remembered without its map
+        options = filtering, addressing, precision, source.shape, target.shape
+        key, call = recall("space.resample", queue, image, out, fill, options)
+        if call is not None:
+            places = _places(call.queue, source, target, transform).shift(call.margin)
+            result = call.submit(image, out, places.map)
+            if result is not None:
+                return result
     filter_ = _filter(addressing, filtering, fill, precision)
     shape = tuple(getattr(image, "shape", None) or np.shape(image))  # type: ignore[arg-type]
     stack, channel_axis = _arrangement(shape, source)
     pixels = source_of("resample", image, channel_axis, queue)
-    return _resample(pixels, stack, source, target, transform, filter_, out)
-
-
-def _resample(
-    pixels: Input, stack: int, source: Grid, target: Grid, transform: Transform | None, filter_: Filter, out: Any
-) -> Any:
-    composition = compose(pixels.queue, source, target, transform)
+    places = _places(pixels.queue, source, target, transform)
     result = Output("resample", pixels, out, (*pixels.shape[:stack], *target.shape))
-    matrix = composition.matrix
+    return resample_places(pixels, result, places, filter_, range(stack), key=None if stack else key)
+
+
+def _places(queue: Queue, source: Grid, target: Grid, transform: Transform | None) -> Places:
+    """Where the pixels of the target lie in the source."""
+    matrix, fields = compose(queue, source, target, transform)
     places = Places.affine(matrix[-2::-1, -2::-1], matrix[-2::-1, -1], target.shape)
-    places = places._replace(fields=composition.fields)
-    return resample_places(pixels, result, places, filter_, range(stack))
+    return places._replace(fields=fields)
 
 
 def _filter(addressing: Any, filtering: Any, fill: Any, precision: Any) -> Filter:
