@@ -23,8 +23,10 @@
 
 #ifdef __OPENCL_C_VERSION__
 #define BINDLESS_FIELD_MEMORY global
+#define BINDLESS_FIELD_UNROLL _Pragma("unroll")
 #else
 #define BINDLESS_FIELD_MEMORY
+#define BINDLESS_FIELD_UNROLL
 #endif
 
 struct bindless_field {
@@ -58,6 +60,7 @@ BINDLESS_INLINE bool bindless_field_taps(double at, int n, unsigned int interpol
     const double low = BINDLESS_FLOOR_double(at);
     const int first = (int)low - (interpolation == BINDLESS_CUBIC);
     bindless_weights_float((float)(at - low), interpolation, weight, 1);
+    BINDLESS_FIELD_UNROLL
     for (int k = 0; k < (interpolation == BINDLESS_CUBIC ? 4 : 2); k++) {
         const int from_first = first + k > 0 ? first + k : 0;
         index[k] = from_first < n ? from_first : n - 1;
@@ -73,15 +76,19 @@ BINDLESS_INLINE void bindless_field_vector(const struct bindless_field field, co
     int index[3][4] = {{0}, {0}, {0}};
     float weight[3][4] = {{1, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}};
     v[0] = v[1] = v[2] = 0;
+    BINDLESS_FIELD_UNROLL
     for (unsigned int d = 0; d < dimensions; d++)
         if (d < field.dimensions && !bindless_field_taps(p[d], field.size[d], interpolation, index[d], weight[d]))
             return;
+    BINDLESS_FIELD_UNROLL
     for (int z = 0; z < (dimensions > 2 ? taps : 1); z++)
+        BINDLESS_FIELD_UNROLL
         for (int y = 0; y < (dimensions > 1 ? taps : 1); y++) {
             const bindless_distance row = (bindless_distance)index[2][z] * (bindless_distance)field.size[1] +
                                           (bindless_distance)index[1][y];
             const BINDLESS_FIELD_MEMORY float *line = field.vectors + 4 * row * (bindless_distance)field.size[0];
             const float of_row = weight[2][z] * weight[1][y];
+            BINDLESS_FIELD_UNROLL
             for (int x = 0; x < taps; x++) {
                 const float w = of_row * weight[0][x];
 #ifdef __OPENCL_C_VERSION__
@@ -111,6 +118,7 @@ BINDLESS_INLINE void bindless_follow_fields(const BINDLESS_FIELD_MEMORY double *
         else
             bindless_field_vector(field, p, dimensions, BINDLESS_LINEAR, v);
         const double x = p[0], y = p[1], z = p[2];
+        BINDLESS_FIELD_UNROLL
         for (int d = 0; d < 3; d++) {
             const BINDLESS_FIELD_MEMORY double *a = m + 4 * d, *b = m + 12 + 3 * d;
             p[d] = a[0] * x + (a[1] * y + (a[2] * z + a[3])) + (b[0] * (double)v[0] + (b[1] * (double)v[1] + b[2] * (double)v[2]));
