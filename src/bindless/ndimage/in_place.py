@@ -67,10 +67,12 @@ def values_in_place(
         texels, margin = _coefficients(queue, pixels, filter_, unchanged)
     step = texels.dtype.itemsize
     places = places.shift(margin)
+    memory_of_fields = None
     if places.fields:
-        packed, after = pack_fields(queue, places.fields, on_device=True)
-        wait_unless_ordered(queue, after)
-        coords = packed if isinstance(packed, UsmArray) else None
+        memory_of_fields = pack_fields(queue, places.fields, on_device=True)
+        wait_unless_ordered(queue, memory_of_fields.after)
+        coords = memory_of_fields.array
+        assert isinstance(coords, UsmArray)
     arranged = Arrangement.of(
         texels.shape,
         [stride // step for stride in texels.strides],
@@ -97,6 +99,8 @@ def values_in_place(
     if values.size:
         points = None if coords is None else coords.pointer
         picture.submit(places.map, texels.pointer, values.pointer, points)
+    if memory_of_fields is not None:
+        memory_of_fields.leave(queue)
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 

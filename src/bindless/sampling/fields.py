@@ -12,13 +12,14 @@ from typing import NamedTuple, Union
 import numpy as np
 import numpy.typing as npt
 
+from ..bindless_images.scratch_memory import Block, array_in, leave, take
 from ..model.arrays import Array
 from ..model.enums import Interpolation
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import UsmArray
 from .packing import After, pack
 
-__all__ = ["Field", "numbers_of_fields", "pack_fields", "shift_fields"]
+__all__ = ["Field", "FieldMemory", "numbers_of_fields", "pack_fields", "shift_fields"]
 
 AnyArray = Union[Array, UsmArray]
 Floats = npt.NDArray[np.float64]
@@ -88,8 +89,31 @@ def _ends(fields: Sequence[Field]) -> list[int]:
     return ends
 
 
-def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tuple[AnyArray, After]:
-    """Fields as one array of doubles, and the events that its use comes after.
+class FieldMemory(NamedTuple):
+    """Fields as one array of doubles.
+
+    Attributes
+    ----------
+    array : AnyArray
+        On the host or on the device.
+    after : tuple[Event, ...]
+        What its use comes after.
+    block : Block | None
+        Memory of the device, which later calls use again.
+    """
+
+    array: AnyArray
+    after: After = ()
+    block: Block | None = None
+
+    def leave(self, queue: Queue) -> None:
+        """All commands that use it are submitted to the queue."""
+        if self.block is not None:
+            leave(queue, self.block)
+
+
+def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> FieldMemory:
+    """Fields as plans read them.
 
     Parameters
     ----------
@@ -101,20 +125,20 @@ def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tu
         Whether the array lies on the device in any case; else it does where one of the fields does.
     """
     ends = _ends(fields)
-    packed = np.zeros(ends[-1], _FLOAT64)
+    there = [number for number, field in enumerate(fields) if isinstance(field.vectors, UsmArray)]
+    packed = np.zeros(ends[0] if len(there) == len(fields) else ends[-1], _FLOAT64)
     for number, field in enumerate(fields):
         following = len(fields) - 1 - number
         packed[_NUMBERS * number : _NUMBERS * (number + 1)] = field.describe(ends[number], following)
         if isinstance(field.vectors, np.ndarray):
             vectors = packed[ends[number] : ends[number + 1]].view(_FLOAT32).reshape(*field.vectors.shape[:-1], _LANES)
             vectors[..., : field.vectors.shape[-1]] = field.vectors
-    there = [number for number, field in enumerate(fields) if isinstance(field.vectors, UsmArray)]
     if not on_device and not there:
-        return packed, ()
-    target = usm_empty(packed.shape, _FLOAT64, queue)
-    after: After = (queue.memcpy(target, packed),)
+        return FieldMemory(packed)
+    block = take(queue, 8 * ends[-1])
+    after: After = (queue.memcpy(array_in(queue, block, 0, packed.shape, _FLOAT64), packed),)
     for number in there:
         shape = *fields[number].vectors.shape[:-1], _LANES
-        vectors_there = UsmArray(target._owner, shape, _FLOAT32, None, target._offset + 8 * ends[number])
+        vectors_there = array_in(queue, block, 8 * ends[number], shape, _FLOAT32)
         after = pack(queue, fields[number].vectors, vectors_there, after)  # type: ignore[arg-type]
-    return target, after
+    return FieldMemory(array_in(queue, block, 0, (ends[-1],), _FLOAT64), after, block)
