@@ -329,6 +329,38 @@ static void batches(void)
     OK(blrImageDestroy(image));
 }
 
+/* Descriptions of fields that lead out of their memory are no reads, and events tell. */
+static void wrong_fields(blr_resampling_t picture)
+{
+    static const struct {
+        int number;
+        double value;
+    } wrong[] = {{21, 0},  {21, 3}, {21, 1.5}, {22, 1e18}, {22, 2}, {23, NAN}, {24, 0}, {24, 4},
+                 {25, 0},  {25, 3}, {26, -2},  {26, 33},   {26, 1e300}, {26, NAN}, {27, 1}};
+    double *fields;
+    OK(blrMemoryAllocate(context, BLR_MEMORY_HOST, 36 * sizeof(double), 0, (void **)&fields));
+    picture.coordinates = fields;
+    picture.coordinate_type = BLR_COORDINATE_FIELDS;
+    picture.coordinate_strides[0] = 32;
+    for (size_t i = 0; i <= sizeof wrong / sizeof wrong[0]; i++) {
+        memset(fields, 0, 36 * sizeof(double));
+        fields[0] = fields[5] = fields[10] = fields[22] = fields[23] = 1;
+        fields[21] = fields[24] = 2; /* two vectors, of two axes */
+        fields[25] = BLR_INTERPOLATION_LINEAR;
+        fields[26] = 28;
+        blr_event_t event;
+        if (i < sizeof wrong / sizeof wrong[0])
+            fields[wrong[i].number] = wrong[i].value;
+        OK(blrEnqueueResample(queue, &picture, 0, NULL, &event));
+        if (i < sizeof wrong / sizeof wrong[0])
+            FAILS(INVALID_ARGUMENT, blrEventWait(event, BLR_TIMEOUT_INFINITE), "field");
+        else
+            OK(blrEventWait(event, BLR_TIMEOUT_INFINITE));
+        OK(blrEventRelease(event));
+    }
+    OK(blrMemoryFree(context, fields));
+}
+
 static void refusals(void)
 {
     static float values[64], coordinates[192];
@@ -376,6 +408,7 @@ static void refusals(void)
     bad.coordinate_type = BLR_COORDINATE_FIELDS;
     bad.coordinate_strides[0] = 27;
     FAILS(INVALID_SIZE, blrEnqueueResample(queue, &bad, 0, NULL, NULL), "fields of 27 numbers");
+    wrong_fields(good);
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_HARDWARE, bad.interpolation = BLR_INTERPOLATION_BICUBIC), "EXACT");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_HARDWARE, bad.interpolation = BLR_INTERPOLATION_CUBIC), "nearest");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_REPRODUCIBLE, bad.ignore_nan = 1), "EXACT");

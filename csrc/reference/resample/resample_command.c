@@ -34,10 +34,43 @@ static void release(struct blr_command *command)
         blr_image_view_release(own->view);
 }
 
+/* Whether a number of a description is whole, and from first to last. */
+static bool is_whole(double number, double first, double last)
+{
+    return number >= first && number <= last && number == (double)(int64_t)number;
+}
+
+/* Whether descriptions of fields, which commands before this one may have written, lead to vectors within the memory. */
+static blr_result_t check_fields(const double *fields, int64_t count)
+{
+    for (int64_t first = 0;; first += BINDLESS_FIELD_NUMBERS) {
+        const double *field = fields + first;
+        double numbers = 2; /* of the vectors */
+        bool is_good = count - first >= BINDLESS_FIELD_NUMBERS && is_whole(field[24], 1, 3) &&
+                       (field[25] == BINDLESS_LINEAR || field[25] == BINDLESS_CUBIC) && is_whole(field[26], 0, (double)count);
+        for (int d = 0; d < 3 && is_good; d++) {
+            is_good = is_whole(field[21 + d], 1, INT32_MAX);
+            numbers *= field[21 + d];
+        }
+        if (!is_good || !(field[26] + numbers <= (double)count))
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the description of a field at number %" PRId64 " leads out of %" PRId64
+                            " numbers, or has sizes, axes or an interpolation that fields lack", first, count);
+        if (field[27] == 0.0)
+            return BLR_RESULT_SUCCESS;
+    }
+}
+
 static blr_result_t run(struct blr_command *command)
 {
     struct resample_command *own = (struct resample_command *)command;
     struct blr_resample resample = own->resample; /* a batch runs the command again */
+    const blr_resampling_t *picture = &resample.picture;
+    const bool is_empty = picture->size[0] == 0 || picture->size[1] == 0 || picture->size[2] == 0;
+    if (picture->coordinates != NULL && picture->coordinate_type == BLR_COORDINATE_FIELDS && !is_empty) {
+        const blr_result_t result = check_fields(picture->coordinates, picture->coordinate_strides[0]);
+        if (result != BLR_RESULT_SUCCESS)
+            return result;
+    }
     blr_resample_run(&resample);
     return BLR_RESULT_SUCCESS;
 }
