@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 
 FIRST = {
-    "spacing": "guide/volumes",
-    "SimpleITK": "guide/volumes",
+    "spacing": "guide/millimetres",
+    "SimpleITK": "guide/millimetres",
     "trilinear": "guide/volumes",
     "displacement field": "guide/volumes",
     "radon": "gallery/built/volumes/ct_backprojection",
