@@ -4,8 +4,6 @@
 
 #include "level_zero_driver/core/descriptor_chain.h"
 
-#include <string.h>
-
 ze_result_t blz_kernel_acquire(ze_kernel_handle_t handle, struct blz_kernel **kernel)
 {
     return blz_acquire(handle, BLR_KIND_ZE_KERNEL, kernel);
@@ -81,9 +79,8 @@ static ze_result_t create(struct blz_module *module, const char *name, ze_kernel
 static bool calls_imports(struct blz_module *module, const char *name)
 {
     struct blr_module *native = blr_module_acquire(module->native);
-    bool result = false;
-    for (uint32_t i = 0; i < native->kernel_count; i++)
-        result = result || (native->kernels[i].program == NULL && strcmp(native->kernels[i].name, name) == 0);
+    const struct blr_module_kernel *kernel = blr_module_find_kernel(native, name);
+    const bool result = kernel != NULL && kernel->program == NULL;
     blr_object_release(&native->object);
     return result;
 }

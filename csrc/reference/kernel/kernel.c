@@ -78,21 +78,13 @@ static uint32_t largest_group(const struct blr_spirv_program *program)
     return size < BLR_LANES ? BLR_LANES : size < MAX_WORK_GROUP_SIZE ? (uint32_t)size : MAX_WORK_GROUP_SIZE;
 }
 
-static const struct blr_module_kernel *find(const struct blr_module *module, const char *name)
-{
-    for (uint32_t i = 0; i < module->kernel_count; i++)
-        if (strcmp(module->kernels[i].name, name) == 0)
-            return &module->kernels[i];
-    return NULL;
-}
-
 static blr_result_t create(struct blr_module *module, const char *name, blr_kernel_t *handle)
 {
     if (handle == NULL || name == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name or kernel is NULL: a name and an output pointer are "
                                                      "required");
     *handle = NULL;
-    const struct blr_module_kernel *entry = find(module, name);
+    const struct blr_module_kernel *entry = blr_module_find_kernel(module, name);
     if (entry == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "no kernel is named '%.200s'; the module has %u", name,
                         module->kernel_count);

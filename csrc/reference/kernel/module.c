@@ -12,6 +12,14 @@ struct blr_module *blr_module_acquire(blr_module_t handle)
     return (struct blr_module *)blr_object_acquire(blr_handle_id(handle), BLR_KIND_MODULE);
 }
 
+const struct blr_module_kernel *blr_module_find_kernel(const struct blr_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i].name, name) == 0)
+            return &module->kernels[i];
+    return NULL;
+}
+
 /* Frees a module, complete or not. */
 static void discard(struct blr_module *module)
 {

@@ -41,6 +41,8 @@ struct blr_spirv_launch;
 struct blr_spirv_worker;
 
 struct blr_module *blr_module_acquire(blr_module_t handle);
+/* The kernel of a name, or NULL. */
+const struct blr_module_kernel *blr_module_find_kernel(const struct blr_module *module, const char *name);
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle);
 void blr_kernel_release(struct blr_kernel *kernel);
 

@@ -64,19 +64,16 @@ struct blr_native_value *blr_native_result(const struct blr_native_values *value
 
 /* ---------------------------------------------------------------- sums as OR */
 
-/* The one operation that writes a value, and the component; false for none or several. */
-static bool find_writer(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t *number, uint32_t *c)
+/* How the one operation that writes a value computes it; NULL for none or several. */
+static const struct blr_recipe *recipe_of(const struct blr_native_values *values, const struct blr_native_value *x)
 {
-    uint32_t writers = 0;
-    for (uint32_t n = 0; n < values->program->op_count; n++)
-        for (uint32_t k = 0; values->recipes[n].kind != BLR_RECIPE_STORE && k < blr_native_components(values, n); k++)
-            if (blr_native_result(values, n, k) == x) {
-                if (++writers > 1)
-                    return false;
-                *number = n;
-                *c = k;
-            }
-    return writers == 1;
+    return x->writers == 1 ? &values->recipes[x->writer] : NULL;
+}
+
+/* Operand k of the operation that writes a value. */
+static const struct blr_native_value *source_of(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t k)
+{
+    return blr_native_operand(values, x->writer, k, x->component);
 }
 
 static bool find_constant(const struct blr_native_values *values, const struct blr_native_value *x, uint64_t *number)
@@ -94,11 +91,12 @@ static bool find_constant(const struct blr_native_values *values, const struct b
 /* The value that copies and conversions of integers have led to x. */
 static const struct blr_native_value *origin(const struct blr_native_values *values, const struct blr_native_value *x)
 {
-    uint32_t n, c;
-    while (find_writer(values, x, &n, &c) &&
-           (values->recipes[n].kind == BLR_RECIPE_COPY ||
-            (values->recipes[n].kind == BLR_RECIPE_CONVERT && values->recipes[n].type != 'f' && values->recipes[n].to != 'f')))
-        x = blr_native_operand(values, n, 0, c);
+    const struct blr_recipe *recipe;
+    for (uint32_t step = 0; step < values->program->op_count && (recipe = recipe_of(values, x)) != NULL; step++) {
+        if (recipe->kind != BLR_RECIPE_COPY && (recipe->kind != BLR_RECIPE_CONVERT || recipe->type == 'f' || recipe->to == 'f'))
+            break;
+        x = source_of(values, x, 0);
+    }
     return x;
 }
 
@@ -128,13 +126,14 @@ static bool is_below(const struct blr_native_values *values, uint32_t block, con
     x = origin(values, x);
     for (uint32_t step = 0; step < program->block_count && (edge = only_edge(program, block, &block)) != NULL; step++) {
         const struct blr_spirv_block *from = &program->blocks[block];
-        uint32_t n, c;
+        if (from->kind != BLR_END_CHOICE || edge != &program->edges[from->first_edge])
+            continue;
+        const struct blr_native_value *condition = values->conditions[block];
+        const struct blr_recipe *recipe = recipe_of(values, condition);
         uint64_t bound;
-        if (from->kind == BLR_END_CHOICE && edge == &program->edges[from->first_edge] &&
-            find_writer(values, values->conditions[block], &n, &c) &&
-            (values->recipes[n].opcode == BLR_OP_ULessThan || values->recipes[n].opcode == BLR_OP_SLessThan) &&
-            find_constant(values, blr_native_operand(values, n, 1, c), &bound) && bound <= limit &&
-            origin(values, blr_native_operand(values, n, 0, c)) == x)
+        if (recipe != NULL && (recipe->opcode == BLR_OP_ULessThan || recipe->opcode == BLR_OP_SLessThan) &&
+            find_constant(values, source_of(values, condition, 1), &bound) && bound <= limit &&
+            origin(values, source_of(values, condition, 0)) == x)
             return true;
     }
     return false;
@@ -144,15 +143,15 @@ static bool is_below(const struct blr_native_values *values, uint32_t block, con
 static bool is_sum(const struct blr_native_values *values, uint32_t number, const struct blr_native_value *x,
                    const struct blr_native_value *y)
 {
+    const struct blr_recipe *recipe = recipe_of(values, x);
     uint64_t bits, factor;
-    uint32_t n, c, block = 0;
+    uint32_t block = 0;
     if (!find_constant(values, y, &bits) || bits == 0)
         return false;
-    if (find_writer(values, x, &n, &c) && values->recipes[n].operands == 2 &&
-        find_constant(values, blr_native_operand(values, n, 1, c), &factor)) {
-        if (values->recipes[n].opcode == BLR_OP_ShiftLeftLogical && factor < 64 && bits >> factor == 0)
+    if (recipe != NULL && recipe->operands == 2 && find_constant(values, source_of(values, x, 1), &factor)) {
+        if (recipe->opcode == BLR_OP_ShiftLeftLogical && factor < 64 && bits >> factor == 0)
             return true;
-        if (values->recipes[n].opcode == BLR_OP_IMul && bits < (factor & (0 - factor)))
+        if (recipe->opcode == BLR_OP_IMul && bits < (factor & (0 - factor)))
             return true;
     }
     while (block < values->program->block_count &&
@@ -311,11 +310,15 @@ static void name(struct blr_native_values *values, uint32_t n, struct blr_native
         values->failed |= common->preset;
         if (blr_native_blends(op)) {
             common->used = common->crosses = true;
+            common->writers++;
+            common->writer = n;
+            common->component = c;
             within[common - values->values] = NULL;
             continue;
         }
         struct blr_native_value *own = &values->values[values->count];
-        *own = (struct blr_native_value){.used = true, .place = common->place, .size = common->size, .number = values->count++};
+        *own = (struct blr_native_value){.used = true, .place = common->place, .size = common->size, .number = values->count++,
+                                         .writers = 1, .writer = n, .component = c};
         within[common - values->values] = own;
     }
 }

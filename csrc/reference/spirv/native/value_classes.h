@@ -16,6 +16,8 @@ struct blr_native_value {
     bool crosses;       /* blocks other than the one that writes it may read it */
     uint32_t place, size;
     uint32_t number;    /* its own, for its name */
+    uint32_t writers;   /* operations that write it */
+    uint32_t writer, component; /* the last of them, and which of its components */
 };
 
 struct blr_native_values {
