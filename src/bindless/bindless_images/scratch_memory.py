@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..sycl.device.context import Context
     from ..sycl.queue.queue import Queue
 
-__all__ = ["Block", "array_in", "give_back", "leave", "room", "take"]
+__all__ = ["Block", "array_in", "give_back", "leave", "leave_array", "room", "take"]
 
 _ALIGNMENT = 512  # where arguments that are buffers may begin; of OpenCL drivers, Mesa's ask for the most
 _SMALLEST = 1 << 16
@@ -93,6 +93,12 @@ def leave(queue: Queue, block: Block) -> None:
     if queue._stream.in_order:
         block.user = weakref.ref(queue._stream)
         _keep(queue, block)
+
+
+def leave_array(queue: Queue, array: object) -> None:
+    """``leave`` for the block of an array of ``array_in``; nothing for others."""
+    if isinstance(array, UsmArray) and isinstance(block := array._owner.lender, Block):
+        leave(queue, block)
 
 
 def _keep(queue: Queue, block: Block) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_result
-from ..bindless_images.scratch_memory import Block, array_in, leave, take
+from ..bindless_images.scratch_memory import array_in, leave_array, take
 from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind
@@ -137,8 +137,7 @@ class Result:
 def leave_arrays(queue: Queue, arrays: dict[Any, UsmArray]) -> None:
     """Leaves memory that was kept for the results of an image in order to the queue's next images."""
     for array in list(arrays.values()):
-        if isinstance(block := array._owner.lender, Block):
-            leave(queue, block)
+        leave_array(queue, array)
     arrays.clear()
 
 

@@ -84,7 +84,7 @@ class Resampling:
         Distance between picture elements, and between components, in elements of the array; may be negative. Of
         fields their number of doubles, and 0.
     has_fields
-        Whether ``coords`` are fields of vectors on grids of their own, as ``model.fields`` packs them.
+        Whether ``coords`` are fields of vectors on grids of their own, as ``sampling.fields`` packs them.
     scale, bias
         (x, y, z), representable in float32: from positions in texels to the coordinates of the handle.
     values

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..bindless_images.scratch_memory import leave_array
 from ..core.ownership import after_fork
 from ..image.array_library import AnyArray
 from ..image.default_queue import is_own
@@ -67,11 +68,9 @@ def values_in_place(
         texels, margin = _coefficients(queue, pixels, filter_, unchanged)
     step = texels.dtype.itemsize
     places = places.shift(margin)
-    memory_of_fields = None
     if places.fields:
-        memory_of_fields = pack_fields(queue, places.fields, on_device=True)
-        wait_unless_ordered(queue, memory_of_fields.after)
-        coords = memory_of_fields.array
+        coords, after = pack_fields(queue, places.fields, on_device=True)
+        wait_unless_ordered(queue, after)
         assert isinstance(coords, UsmArray)
     arranged = Arrangement.of(
         texels.shape,
@@ -83,8 +82,10 @@ def values_in_place(
     if arranged is None:
         return None
     kind = None if coords is None else coords.dtype
-    fields = bool(places.fields)
-    picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, fields=fields)
+    has_fields = bool(places.fields)
+    picture = _picture(
+        queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, has_fields=has_fields
+    )
     memory = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
     read = [texels] if coords is None else [texels, coords]
     if isinstance(memory, UsmArray) and not any(_overlap(memory, array) for array in read):
@@ -99,8 +100,8 @@ def values_in_place(
     if values.size:
         points = None if coords is None else coords.pointer
         picture.submit(places.map, texels.pointer, values.pointer, points)
-    if memory_of_fields is not None:
-        memory_of_fields.leave(queue)
+    if places.fields:
+        leave_array(queue, coords)
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 
@@ -155,10 +156,10 @@ def _remembered(
     filter_: Filter,
     centre: float,
     coords: DType | None,
-    fields: bool,
+    has_fields: bool,
     fill: str,
 ) -> MemoryPicture:
-    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=fields)
+    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=has_fields)
 
 
 def _picture(
@@ -170,13 +171,13 @@ def _picture(
     centre: float,
     coords: DType | None,
     *,
-    fields: bool,
+    has_fields: bool = False,
 ) -> MemoryPicture:
     """The launch, made once for queues of the package, which nobody drops."""
     if not is_own(queue):
-        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=fields)
+        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=has_fields)
     fill = repr(filter_.fill)  # 0.0 and -0.0 are equal
-    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fields, fill)
+    return _remembered(queue, arranged, texel, value, filter_, centre, coords, has_fields, fill)
 
 
 after_fork(_remembered.cache_clear)
@@ -222,7 +223,7 @@ def _copy(queue: Queue, pixels: AnyArray, dtype: DType, unchanged: Sequence[int]
     arranged = Arrangement.of(shape, strides, shape[:-1], unchanged if len(shape) - 1 > MOST_AXES else ())
     if arranged is None or arranged.channels_first:
         return None
-    return _picture(queue, arranged, pixels.dtype, dtype, COPY, 0.0, None, fields=False)
+    return _picture(queue, arranged, pixels.dtype, dtype, COPY, 0.0, None)
 
 
 def filtered_in_place(

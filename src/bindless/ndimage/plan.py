@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_of_size, empty_result
+from ..bindless_images.scratch_memory import leave_array
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
@@ -23,7 +24,7 @@ from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precisio
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling
-from ..sampling.fields import FieldMemory, numbers_of_fields, pack_fields
+from ..sampling.fields import numbers_of_fields, pack_fields
 from ..sampling.packing import After
 from ..sampling.plan import Plan
 from ..sampling.prepare import prepare as prepare_picture
@@ -183,31 +184,25 @@ class CallPlan:
         if self.prefilters:
             inputs, margin = coefficients(queue, inputs, self._dims, self._filter, extend=True)
         places = places.shift(margin)
-        fields = pack_fields(queue, places.fields, on_device=False) if places.fields else None
-        image = self._draw_layers(queue, inputs, results, places, fields, images)
-        if fields is not None:
-            fields.leave(queue)
+        coords, after = self._coords(queue, places)
+        image = None
+        if len(results) == 1:
+            image = self._draw(queue, inputs[0], results, places, coords, after, images)
+        else:
+            for first in range(0, len(results), self._most_layers):
+                group, last = results[first : first + self._most_layers], first + self._most_layers
+                some = inputs[first:last] if len(group) > 1 else inputs[first]
+                self._draw(queue, some, group, places, coords, after, images)
+        if places.fields:
+            leave_array(queue, coords)
         return image
 
-    def _draw_layers(
-        self,
-        queue: Queue,
-        inputs: AnyArray,
-        results: AnyArray,
-        places: Places,
-        fields: FieldMemory | None,
-        images: Images,
-    ) -> ImageKey | None:
-        coords, after = (places.coords, ()) if fields is None else fields[:2]
-        if coords is not None and fields is None:
-            coords = coords[::-1]  # the last axis first
-        if len(results) == 1:
-            return self._draw(queue, inputs[0], results, places, coords, after, images)
-        for first in range(0, len(results), self._most_layers):
-            group, last = results[first : first + self._most_layers], first + self._most_layers
-            some = inputs[first:last] if len(group) > 1 else inputs[first]
-            self._draw(queue, some, group, places, coords, after, images)
-        return None
+    @staticmethod
+    def _coords(queue: Queue, places: Places) -> tuple[AnyArray | None, After]:
+        """Coordinates with the last axis first, or fields, and what their use comes after."""
+        if places.fields:
+            return pack_fields(queue, places.fields, on_device=False)
+        return None if places.coords is None else places.coords[::-1], ()
 
     def _draw(
         self,

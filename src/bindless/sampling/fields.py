@@ -12,14 +12,14 @@ from typing import NamedTuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..bindless_images.scratch_memory import Block, array_in, leave, take
+from ..bindless_images.scratch_memory import array_in, take
 from ..model.arrays import Array
 from ..model.enums import Interpolation
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .packing import After, pack
 
-__all__ = ["Field", "FieldMemory", "numbers_of_fields", "pack_fields", "shift_fields"]
+__all__ = ["Field", "numbers_of_fields", "pack_fields", "shift_fields"]
 
 AnyArray = Union[Array, UsmArray]
 Floats = npt.NDArray[np.float64]
@@ -89,31 +89,10 @@ def _ends(fields: Sequence[Field]) -> list[int]:
     return ends
 
 
-class FieldMemory(NamedTuple):
-    """Fields as one array of doubles.
+def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tuple[AnyArray, After]:
+    """Fields as one array of doubles, and the events that its use comes after.
 
-    Attributes
-    ----------
-    array : AnyArray
-        On the host or on the device.
-    after : tuple[Event, ...]
-        What its use comes after.
-    block : Block | None
-        Memory of the device, which later calls use again.
-    """
-
-    array: AnyArray
-    after: After = ()
-    block: Block | None = None
-
-    def leave(self, queue: Queue) -> None:
-        """All commands that use it are submitted to the queue."""
-        if self.block is not None:
-            leave(queue, self.block)
-
-
-def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> FieldMemory:
-    """Fields as plans read them.
+    On the device it lies in memory of the pool: ``leave_array`` when all commands that use it are submitted.
 
     Parameters
     ----------
@@ -134,11 +113,11 @@ def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> Fi
             vectors = packed[ends[number] : ends[number + 1]].view(_FLOAT32).reshape(*field.vectors.shape[:-1], _LANES)
             vectors[..., : field.vectors.shape[-1]] = field.vectors
     if not on_device and not there:
-        return FieldMemory(packed)
+        return packed, ()
     block = take(queue, 8 * ends[-1])
     after: After = (queue.memcpy(array_in(queue, block, 0, packed.shape, _FLOAT64), packed),)
     for number in there:
         shape = *fields[number].vectors.shape[:-1], _LANES
         vectors_there = array_in(queue, block, 8 * ends[number], shape, _FLOAT32)
         after = pack(queue, fields[number].vectors, vectors_there, after)  # type: ignore[arg-type]
-    return FieldMemory(array_in(queue, block, 0, (ends[-1],), _FLOAT64), after, block)
+    return array_in(queue, block, 0, (ends[-1],), _FLOAT64), after

@@ -52,7 +52,7 @@ def compose(queue: Queue, source: Grid, target: Grid, transform: Transform | Non
     def close(grid: Grid) -> None:
         """Lead to the indices of a grid."""
         nonlocal first
-        back = np.linalg.inv(grid.index_matrix)
+        back = grid._to_indices
         whole = back @ matrix
         if first is None:
             first = whole

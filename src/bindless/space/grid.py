@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,11 @@ class Grid:
     def dimensions(self) -> int:
         """Axes of the grid."""
         return len(self.shape)
+
+    @cached_property
+    def _to_indices(self) -> Floats:
+        """The inverse of ``index_matrix``."""
+        return _constant(np.asarray(np.linalg.inv(self.index_matrix), np.float64))
 
     @property
     def matrix(self) -> Floats:
