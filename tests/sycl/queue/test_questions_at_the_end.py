@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 
@@ -23,6 +24,8 @@ def test_a_queue_closed_during_a_question_is_released_after_it(device, monkeypat
     kept = block(way, event, asking, lambda: (inside.set(), gate.wait()), monkeypatch.setattr)
     asking.start()
     assert inside.wait(60)
+    while not stream.backend.queue_is_idle(stream.native):  # a close waits for nothing
+        time.sleep(0.001)
     queue.close()
     assert stream.native is None and stream.waiters == 1 and not stream.resource.closed
     gate.set()
