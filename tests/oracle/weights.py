@@ -36,8 +36,10 @@ def axis_taps(
     distance = place - first
     if interpolation == "linear":
         return [(texel(boundary, size, first), 1 - distance), (texel(boundary, size, first + 1), distance)]
+    continuation = "mirror" if boundary == "extent" else boundary  # ITK's B-splines
     return [
-        (texel(boundary, size, first + number), weight(interpolation, distance - number)) for number in (-1, 0, 1, 2)
+        (texel(continuation, size, first + number), weight(interpolation, distance - number))
+        for number in (-1, 0, 1, 2)
     ]
 
 

@@ -27,7 +27,7 @@ INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary
     if (count == 4) first -= 1;
     UNROLLED for (int k = 0; k < count; ++k)
     {
-        const int at = inner ? first + k : (int)bindless_texel_at(first + k, n, boundary);
+        const int at = inner ? first + k : (int)bindless_tap_at(first + k, n, boundary, (uint)count);
         taps.inside[k] = inner || !bindless_has_border(boundary) || at != BINDLESS_OUTSIDE; /* known where the boundary is */
         taps.at[k] = taps.inside[k] ? at : 0;
     }

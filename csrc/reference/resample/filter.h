@@ -21,7 +21,7 @@ INLINE void NAME(find_texels_of)(const struct blr_resample *resample, uint32_t d
         const int64_t first = (int64_t)low - (taps == 4);
         NAME(bindless_weights)((REAL)(folded - low), interpolation, &axis->weight[0][i], GROUP);
         for (uint32_t k = 0; k < taps; k++) {
-            const int64_t texel = bindless_texel_at(first + k, n, boundary);
+            const int64_t texel = bindless_tap_at(first + k, n, boundary, taps);
             axis->outside[k][i] = texel < 0;
             axis->offset[k][i] = texel < 0 ? 0 : held_texel(resample, d, texel) * resample->step[d];
         }

@@ -68,8 +68,7 @@ BINDLESS_INLINE bool bindless_has_extent(unsigned int boundary)
 }
 BINDLESS_INLINE float bindless_extent(unsigned int boundary) { return boundary == BINDLESS_CONSTANT ? 0.0f : 0.5f; }
 
-/* Whether texels outside are mirrored at the outer edges of the outermost ones: B-splines are fitted to such lines, and linear
- * filters within the edges read the edge. */
+/* Whether texels outside are mirrored at the outer edges of the outermost ones: within the extent, linear filters read the edge. */
 BINDLESS_INLINE bool bindless_mirrors_edges(unsigned int boundary)
 {
     return boundary == BINDLESS_MIRRORED_REPEAT || boundary == BINDLESS_EXTENT;
@@ -101,6 +100,14 @@ BINDLESS_INLINE bindless_index bindless_texel_at(bindless_index index, bindless_
     return (bindless_index)(at < (bindless_distance)n          ? at
                             : bindless_mirrors_edges(boundary) ? 2 * (bindless_distance)n - 1 - at
                                                                : 2 * (bindless_distance)n - 2 - at);
+}
+
+/* The same for a texel of a filter with so many along an axis. B-splines within the extent continue mirrored at the centres of
+ * the outermost texels, which positions lie at most half a texel beyond, as ITK's do. */
+BINDLESS_INLINE bindless_index bindless_tap_at(bindless_index index, bindless_index n, unsigned int boundary, unsigned int taps)
+{
+    const bool is_near = index >= BINDLESS_BEYOND + 3 && index - 3 < n;
+    return bindless_texel_at(index, n, taps == 4 && boundary == BINDLESS_EXTENT && is_near ? BINDLESS_MIRROR : boundary);
 }
 
 #define BINDLESS_REAL float

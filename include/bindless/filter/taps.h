@@ -53,10 +53,10 @@ BINDLESS_INLINE BINDLESS_REAL BINDLESS_OF(bindless_find_four)(BINDLESS_REAL at, 
 {
     const BINDLESS_REAL low = BINDLESS_FLOOR(at);
     const bindless_index first = (bindless_index)low - 1;
-    index[0] = (int)bindless_texel_at(first, n, boundary);
-    index[stride] = (int)bindless_texel_at(first + 1, n, boundary);
-    index[2 * stride] = (int)bindless_texel_at(first + 2, n, boundary);
-    index[3 * stride] = (int)bindless_texel_at(first + 3, n, boundary);
+    index[0] = (int)bindless_tap_at(first, n, boundary, 4);
+    index[stride] = (int)bindless_tap_at(first + 1, n, boundary, 4);
+    index[2 * stride] = (int)bindless_tap_at(first + 2, n, boundary, 4);
+    index[3 * stride] = (int)bindless_tap_at(first + 3, n, boundary, 4);
     return at - low;
 }
 

@@ -243,8 +243,8 @@ class Boundary(StringEnum):
     positions beyond the centres of the outermost texels give the fill value. ``edge`` (nearest): the outermost texel.
     ``repeat`` (grid-wrap): with the period n. ``mirrored_repeat`` (reflect): mirrored at the outermost texels' edges.
     ``mirror`` (mirror): mirrored at their centres. ``wrap`` (wrap): with the period n - 1. ``extent`` (ITK's, not
-    scipy's): as ``mirrored_repeat``, which is ``edge`` for linear filters, but positions beyond the outermost texels'
-    edges give the fill value.
+    scipy's): for linear filters as ``edge``, for others as ``mirror``, but positions beyond the outermost texels' edges
+    give the fill value.
     """
 
     border = "border"

@@ -97,7 +97,6 @@ _CONTINUATIONS = {  # of lines of samples that B-splines are fitted to
     Boundary.repeat: Boundary.repeat,
     Boundary.mirrored_repeat: Boundary.mirrored_repeat,
     Boundary.edge: Boundary.mirrored_repeat,
-    Boundary.extent: Boundary.mirrored_repeat,
 }
 
 
