@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ import numpy.typing as npt
 import bindless as bl
 from bindless.interop.vulkan import ExportedImage, ExportedMemory, ExportedSemaphore
 from tests.support.pixels import random_pixels
+from tests.support.shared_files import descriptors
 
 Array = npt.NDArray[Any]
 
@@ -96,6 +96,4 @@ def same(found: list[Array], wanted: list[Array]) -> None:
         np.testing.assert_array_equal(one, other, err_msg=f"level {level}")
 
 
-def open_descriptors() -> int:
-    """Number of open file descriptors of this process."""
-    return len(os.listdir("/proc/self/fd"))
+open_descriptors = descriptors
