@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..image.array_library import view
 from ..model.errors import ArgumentError
+from ..model.grid import Grid
+from ..model.transforms import Affine, Part, Transform, parts_of
 from ..sampling.fields import Field
 from ..sycl.queue.queue import Queue
-from .grid import Grid
-from .transforms import Affine, Part, Transform, parts_of
+from .array_library import hand_over, view
 
 __all__ = ["Composition", "compose"]
 
@@ -28,10 +28,18 @@ class Composition(NamedTuple):
         (d + 1, d + 1): from indices of the target, x first, to those of the first field, or else of the source.
     fields : tuple[Field, ...]
         Each one leads to the indices of the next field, and the last one to those of the source.
+    vectors : tuple[Any, ...]
+        Those of each field, as the caller gave them.
     """
 
     matrix: Floats
     fields: tuple[Field, ...]
+    vectors: tuple[Any, ...] = ()
+
+    def hand_over(self) -> None:
+        """Order the streams of the vectors' libraries after the commands that read them."""
+        for value, field in zip(self.vectors, self.fields):
+            hand_over(value, field.vectors)
 
 
 def compose(queue: Queue, source: Grid, target: Grid, transform: Transform | None) -> Composition:
@@ -71,7 +79,7 @@ def compose(queue: Queue, source: Grid, target: Grid, transform: Transform | Non
         fields.append(Field(vectors, part.interpolation, matrix[:dims], spread))
     close(source)
     assert first is not None
-    return Composition(first, tuple(fields))
+    return Composition(first, tuple(fields), tuple([part.vectors for part in parts if not isinstance(part, Affine)]))
 
 
 def _require(dims: int, target: Grid, parts: tuple[Part, ...]) -> None:

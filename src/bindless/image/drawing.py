@@ -6,14 +6,16 @@ import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
+from ..bindless_images.scratch_memory import leave_array
 from ..model.aspects import Aspect
 from ..model.enums import Boundary, CoordinateNormalizationMode, FilteringMode, ImageType, Interpolation, Precision
+from ..sampling.fields import Field, numbers_of_fields, pack_fields
 from ..sampling.packing import After
 from ..sampling.row_blocks import require_room
 from ..sampling.source import Source
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from .device_image import ImageStore
     from .image import Image
 
-__all__ = ["Frame", "draw", "frame_of", "source_of"]
+__all__ = ["Frame", "Moves", "draw", "frame_of", "source_of"]
+
+Moves = Union[AnyArray, tuple[Field, ...]]
 
 _INTEGERS = {int}
 _MAX_FRAMES = 32
@@ -162,7 +166,7 @@ def draw(
     out: Any,
     library: Library | None,
     *,
-    vectors: AnyArray | None = None,
+    moves: Moves | None = None,
     name: str = "",
     on_device: bool = False,
     edges: bool = False,
@@ -181,10 +185,11 @@ def draw(
         Array for the picture, as the caller gave it, or None.
     library : Library | None
         Library whose array the result becomes.
-    vectors : AnyArray | None
-        (..., d), added to the positions.
+    moves : Moves | None
+        Vectors (..., d), added to the positions; or fields, to the first of which the matrix leads, and the last of
+        which to the image's coordinates.
     name : str
-        Name of the argument ``vectors``, for errors.
+        Name of the argument that has the vectors, for errors.
     on_device : bool
         Whether a new result lies on the device.
     edges : bool
@@ -198,14 +203,16 @@ def draw(
     native, described, queue = image._native, image._described, image._queue
     if native._memory is None:
         native.memory()  # raises
-    footprints = vectors is None and not edges
+    footprints = moves is None and not edges
     pair = image._sources.get((edges, footprints)) if image._coefficients is None else None
     store, source = pair or source_of(image, edges=edges, footprints=footprints)
     dtype, layers, channels = image._dtype, described.array_size, described.num_channels
     several = described.is_layered and np.ndim(matrix) == 3
-    maps = source.maps_of(matrix, layers) if several else (source.map_of(matrix),)
-    in_usm, in_order = type(vectors) is UsmArray, queue._stream.in_order
-    result = None if out is None else Result(queue, out, shape, dtype, (vectors,), native.pictures)
+    fields, vectors = (moves, None) if isinstance(moves, tuple) else (None, moves)
+    maps = source.maps_of(matrix, layers) if several else (source.map_of(matrix, has_fields=fields is not None),)
+    inputs = [vectors] if fields is None else [field.vectors for field in fields]
+    in_usm, in_order = UsmArray in {*map(type, inputs)}, queue._stream.in_order
+    result = None if out is None else Result(queue, out, shape, dtype, inputs, native.pictures)
     target = on_device if result is None or result.array is None else type(result.array) is UsmArray
     with native._lock if target else _UNLOCKED:  # another thread would overwrite memory that is kept for results
         if result is not None:
@@ -217,12 +224,15 @@ def draw(
             values = empty_result(shape, dtype)
         after: After = store._uploads.ready
         kind, array = None, None
-        if vectors is not None:
+        if fields is not None:
+            array, packed = pack_fields(queue, source.fields_of(fields), on_device=target or in_usm)
+            after, kind = (*after, *packed), (array.dtype, (numbers_of_fields(fields), 0))
+        elif vectors is not None:
             there = target or in_usm
             if there and not in_usm and source.reads_host:
                 vectors, there = np.array(vectors), False  # the caller's may change
-            moves, after = vectors_of(queue, source.unit, name, vectors, on_device=there, after=after)
-            array, kind = moves.array, (moves.array.dtype, moves.strides)
+            read, after = vectors_of(queue, source.unit, name, vectors, on_device=there, after=after)
+            array, kind = read.array, (read.array.dtype, read.strides)
         nbytes = values.nbytes // layers
         events: After = ()
         for layer in range(layers if values.nbytes else 0):
@@ -233,6 +243,8 @@ def draw(
             if event is not None and not in_order:
                 events += (event,)
             event = None  # drivers record the events of which a reference exists
+        if fields is not None:
+            leave_array(queue, array)
         if result is not None:
             return out if values is result.array and result.is_own else result.deliver(values, events, library)
         if in_usm and not target:

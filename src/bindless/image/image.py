@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
-import weakref
 from types import TracebackType
 
 import numpy as np
@@ -23,9 +21,11 @@ from ..model.enums import (
     Precision,
 )
 from ..model.errors import InvalidError, SamplerWarning
+from ..model.grid import Grid
 from ..model.image_descriptor import ImageDescriptor, integer
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
+from ..model.names import add_name
 from ..model.sampler import BindlessImageSampler
 from ..sampling.source import Source
 from ..submission.event import Event
@@ -53,27 +53,9 @@ from .resizing import resize
 from .sampling import fetch, sample
 from .store import Store
 from .uploading import plan_of_copy
-from .warping import warp
+from .warping import resample, warp
 
 __all__ = ["Image"]
-
-
-_count = itertools.count()
-_named: weakref.WeakValueDictionary[str, Image] = weakref.WeakValueDictionary()
-
-
-def image_named(name: str) -> Image:
-    """The image whose ``_name`` this is.
-
-    Raises
-    ------
-    InvalidError
-        It was collected.
-    """
-    image = _named.get(name)
-    if image is None:
-        raise InvalidError(f"{name} was collected before it was used: keep it as long as what refers to it")
-    return image
 
 
 class Image(HandleOwner):
@@ -139,6 +121,8 @@ class Image(HandleOwner):
         Where the image lives and works; default: one queue on the device of the array, or on the default device.
     dimensions : int, optional
         Of space, where the shape leaves that open (1D with channels; ``ShapeWarning`` names likely channels).
+    grid : bindless.space.Grid, optional
+        Where the pixels lie in the world, for ``resample``: its shape is the array's without layers and channels.
 
     Raises
     ------
@@ -158,7 +142,7 @@ class Image(HandleOwner):
     """
 
     _name: str
-    """Names the image to ``image_named``: a compiler of another library takes it for a constant."""
+    """See ``model.names``."""
 
     def __init__(
         self,
@@ -177,13 +161,14 @@ class Image(HandleOwner):
         max_anisotropy: float = 0.0,
         queue: Queue | None = None,
         dimensions: int | None = None,
+        grid: Grid | None = None,
     ) -> None:
         options = image_options(
             addressing, filtering, precision, fill, nan, coordinate, max_anisotropy, channel_type, mipmaps, layers,
-            cubemap, dimensions,
+            cubemap, dimensions, grid,
         )  # fmt: skip
         self._fill(array, options, queue)
-        if dimensions is None and self._described.dimensions == 3 and not self._has_channel_axis:
+        if dimensions is None and grid is None and self._described.dimensions == 3 and not self._has_channel_axis:
             warn_of_channels(self.shape, self._described)
         if self._sampler.max_anisotropy > 1:
             self._warn_of_anisotropy()
@@ -244,8 +229,7 @@ class Image(HandleOwner):
     def _take(self, plan: ImagePlan, queue: Queue) -> None:
         """Everything but the store."""
         options, described = plan.options, plan.described
-        self._name = f"image {next(_count)}"
-        _named[self._name] = self
+        self._name = add_name(self)
         self._queue, self._options, self._library, self._leads_on_device = queue, options, None, False
         self._dtype, self._size = (
             described.dtype,
@@ -375,6 +359,11 @@ class Image(HandleOwner):
         return self._filter.fill
 
     @property
+    def grid(self) -> Grid | None:
+        """Where its pixels lie in the world, as it was given."""
+        return self._options.grid
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the array."""
         return self._array_shape(self._described)
@@ -439,6 +428,8 @@ class Image(HandleOwner):
 
     resize = resize
     warp = warp
+
+    resample = resample
     remap = remap
 
     # ------------------------------------------------------------------ new pixels

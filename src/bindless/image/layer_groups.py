@@ -21,7 +21,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item
 from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, view
-from .drawing import Frame
+from .drawing import Frame, Moves, frame_of
 from .group_store import GroupStore, after_all, given_from_host, given_from_parts, place_of
 from .results import Result
 
@@ -168,7 +168,7 @@ class LayerGroup(GroupStore):
         sizes = frame.sizes[::-1]
         return self._pictures(image, frame, out, lambda part, target, layers: part.resize(sizes, out=target))
 
-    def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
+    def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, moves: Moves | None, out: Any) -> Any:
         matrices = np.asarray(matrix) if np.ndim(matrix) == 3 else None
         if matrices is not None and len(matrices) != image.num_layers:
             raise InvalidError(
@@ -177,7 +177,11 @@ class LayerGroup(GroupStore):
 
         def draw(part: Image, target: Any, layers: slice) -> None:
             own = matrix if matrices is None else matrices[layers.start if self._mipmaps else layers]
-            part.warp(own, frame.sizes[::-1], displacement=vectors, out=target)
+            sizes = frame.sizes[::-1]
+            if isinstance(moves, tuple):
+                part._store.warp(part, own, frame_of(part, sizes, "resample"), moves, target)
+            else:
+                part.warp(own, sizes, displacement=moves, out=target)
 
         return self._pictures(image, frame, out, draw)
 

@@ -24,6 +24,7 @@ from ..model.enums import (
 )
 from ..model.errors import ArgumentError, InvalidError
 from ..model.filter import Filter
+from ..model.grid import Grid
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
 
@@ -54,6 +55,8 @@ class ImageOptions:
         Largest ratio of the axes of a footprint.
     dimensions : int | None
         Of space; None: by the shape.
+    grid : Grid | None
+        Where the pixels lie in the world.
     modes : int
         How many modes ``addressing`` had: one for all axes, or one for each.
     """
@@ -66,6 +69,7 @@ class ImageOptions:
     coordinate: CoordinateNormalizationMode = CoordinateNormalizationMode.unnormalized
     max_anisotropy: float = 0.0
     dimensions: int | None = None
+    grid: Grid | None = None
     modes: int = 1
 
     @property
@@ -118,6 +122,7 @@ def _image_options(
     layers: bool = False,
     cubemap: bool = False,
     dimensions: int | None = None,
+    grid: Grid | None = None,
 ) -> ImageOptions:
     """The options of arguments as of ``Image``.
 
@@ -139,6 +144,9 @@ def _image_options(
             dimensions = operator.index(dimensions)
         except TypeError:
             raise InvalidError(f"dimensions={shown(dimensions)} is not an integer; it is 1, 2 or 3") from None
+    if grid is not None:
+        _require_grid(grid, dimensions, bool(cubemap))
+        dimensions = grid.dimensions
     return ImageOptions(
         filter_,
         None if channel_type is None else coerce(ImageChannelType, channel_type, "channel_type"),
@@ -148,8 +156,18 @@ def _image_options(
         sampler.coordinate,
         sampler.max_anisotropy,
         dimensions,
+        grid,
         1 if isinstance(addressing, str) else len(tuple(addressing)),
     )
+
+
+def _require_grid(grid: Grid, dimensions: int | None, cubemap: bool) -> None:
+    if not isinstance(grid, Grid):
+        raise ArgumentError(f"grid={shown(grid)} is no Grid; bindless.space.Grid(shape, spacing, origin) is one")
+    if cubemap:
+        raise ArgumentError("grid and cubemap=True: pixels of a cubemap have directions, and no places in the world")
+    if dimensions not in (None, grid.dimensions):
+        raise ArgumentError(f"dimensions={dimensions}, and a grid of {grid.dimensions} axes: leave dimensions out")
 
 
 _remembered = lru_cache(_MOST_OPTIONS, typed=True)(_image_options)  # 2.0 is no number of dimensions

@@ -132,6 +132,9 @@ def _require_options(described: ImageDescriptor, options: ImageOptions, sampler:
     if sampler.max_anisotropy and not options.mipmaps:
         raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
     require_filter(options.filter, described, options.mipmaps)
+    grid, shape = options.grid, described.extent[: described.dimensions][::-1]
+    if grid is not None and grid.shape != shape:
+        raise ArgumentError(f"grid has shape {grid.shape}, and the image {shape}: they are equal")
     if options.modes not in (1, 3, described.dimensions):
         modes = tuple(map(name_of_boundary, options.filter.boundary[: options.modes]))
         raise ArgumentError(

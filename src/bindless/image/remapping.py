@@ -123,4 +123,4 @@ def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, libr
     """``remap`` of one native image."""
     matrix, sizes, shape = _placement(image, tuple(vectors.shape), relative)
     in_usm = isinstance(vectors, UsmArray)
-    return draw(image, matrix, sizes, shape, out, library, vectors=vectors, name="coords", on_device=in_usm)
+    return draw(image, matrix, sizes, shape, out, library, moves=vectors, name="coords", on_device=in_usm)

@@ -10,7 +10,7 @@ from ..model.arrays import Array
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from .array_library import AnyArray, ArrayLike, Library
-from .drawing import Frame
+from .drawing import Frame, Moves
 
 if TYPE_CHECKING:
     from .device_image import ImageStore
@@ -77,8 +77,8 @@ class Store(Protocol):
     def resize(self, image: Image, frame: Frame, shape: object, out: Any) -> Any:
         """See ``Image.resize``."""
 
-    def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
-        """See ``Image.warp``; the vectors have the shape of the frame's."""
+    def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, moves: Moves | None, out: Any) -> Any:
+        """See ``Image.warp``; vectors have the shape of the frame's."""
 
     def remap(self, image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
         """See ``Image.remap``; vectors (..., d), and the library of the result."""

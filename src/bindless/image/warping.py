@@ -1,4 +1,4 @@
-"""``warp``: a method of ``Image`` that makes pictures through affine and projective maps and displacement fields."""
+"""``warp`` and ``resample``: methods of ``Image`` that make pictures through maps of positions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.errors import InvalidError
+from ..model.errors import ArgumentError, InvalidError
+from ..model.grid import Grid
+from ..model.message_values import shown
+from ..model.transforms import Transform
+from ..sampling.fields import scale_fields, shift_fields
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, view
-from .drawing import Frame, draw, frame_of
+from .composition import compose
+from .drawing import Frame, Moves, draw, frame_of
 from .repetition import WARP, remember
 
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["warp", "warp_native"]
+__all__ = ["resample", "warp", "warp_native"]
 
 
 def warp(
@@ -110,10 +115,67 @@ def warp(
     return picture
 
 
-def warp_native(image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
+def resample(image: Image, target: Grid, transform: Transform | Any = None, *, out: Any = None) -> Any:
+    """The picture on the pixels of another grid, through the world and a transform of it.
+
+    The pixel of the target at world position p is a sample of the image at ``transform(p)``, with the image's
+    filtering, addressing and precision; ``addressing="extent"`` with ``precision="exact"`` is SimpleITK's rule. The
+    device computes the positions.
+
+    Parameters
+    ----------
+    target : bindless.space.Grid
+        Where the pixels of the picture lie.
+    transform : Affine | Displacement | BSpline | Sequence | ArrayLike, optional
+        As of ``bindless.space.resample``.
+    out : ArrayLike, optional
+        Array of any library for the picture, of its shape and dtype, contiguous. Where it lies on the device nothing
+        waits.
+
+    Returns
+    -------
+    ArrayLike
+        As of ``warp``, of the target's shape.
+
+    Raises
+    ------
+    ArgumentError
+        The image was made without ``grid``, or the target and the transform do not fit it.
+
+    See Also
+    --------
+    bindless.space.resample : The same for arrays that are resampled once.
+
+    Examples
+    --------
+    >>> from bindless.space import Grid
+    >>> ramp, lies = np.array([[0, 10, 20, 30]], dtype=np.float32), Grid((1, 4), spacing=2.0)
+    >>> with bindless.Image(ramp, grid=lies, queue=bindless.Queue("reference")) as image:
+    ...     image.resample(Grid((1, 3), spacing=1.0, origin=(1.0, 0.0)))
+    array([[ 5., 10., 15.]], dtype=float32)
+    """
+    grid = image.grid
+    if grid is None:
+        raise ArgumentError("the image has no grid: make it by Image(array, grid=bindless.space.Grid(...))")
+    if not isinstance(target, Grid):
+        raise ArgumentError(f"target={shown(target)} is no Grid; bindless.space.Grid(shape, spacing, origin) is one")
+    map_, dims = compose(image._queue, grid, target, transform), grid.dimensions
+    matrix = map_.matrix[:dims].copy()
+    matrix[:, -1] -= 0.5 * matrix[:, :-1].sum(axis=1)
+    factors = 1 / np.array(image._size, np.float64) if image._sampler.is_normalized else np.ones(dims)
+    if not map_.fields:
+        matrix[:, -1] += 0.5
+        return image.warp(factors[:, None] * matrix, target.shape, out=out)
+    fields = scale_fields(shift_fields(map_.fields, 0.5), factors)
+    picture = image._store.warp(image, matrix, frame_of(image, target.shape, "resample"), fields, out)
+    map_.hand_over()
+    return picture
+
+
+def warp_native(image: Image, matrix: npt.ArrayLike, frame: Frame, moves: Moves | None, out: Any) -> Any:
     """``warp`` of one native image."""
     return draw(
-        image, matrix, frame.sizes, frame.shape, out, image._library, vectors=vectors, name="displacement",
+        image, matrix, frame.sizes, frame.shape, out, image._library, moves=moves, name="displacement",
         on_device=image._leads_on_device,
     )  # fmt: skip
 

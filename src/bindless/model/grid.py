@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.errors import ArgumentError
-from ..model.message_values import shown
+from .errors import ArgumentError
+from .message_values import shown
 
 __all__ = ["Grid"]
 

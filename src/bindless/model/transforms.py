@@ -8,10 +8,10 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..model.enums import Interpolation
-from ..model.errors import ArgumentError
-from ..model.message_values import shown
+from .enums import Interpolation
+from .errors import ArgumentError
 from .grid import Grid, _affine, _constant
+from .message_values import shown
 
 __all__ = ["Affine", "BSpline", "Displacement", "Sequence", "Transform"]
 

@@ -19,7 +19,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .packing import After, pack
 
-__all__ = ["Field", "numbers_of_fields", "pack_fields", "shift_fields"]
+__all__ = ["Field", "numbers_of_fields", "pack_fields", "scale_fields", "shift_fields"]
 
 AnyArray = Union[Array, UsmArray]
 Floats = npt.NDArray[np.float64]
@@ -68,12 +68,18 @@ class Field(NamedTuple):
         return np.array([*linear.flat, *spread.flat, *sizes, dims, self.interpolation.number, first, following])
 
 
-def shift_fields(fields: Sequence[Field], distance: int) -> tuple[Field, ...]:
+def shift_fields(fields: Sequence[Field], distance: float | Floats) -> tuple[Field, ...]:
     """The same fields before an image that has so many more texels in front, along each axis."""
     last = fields[-1]
     linear = last.linear.copy()
     linear[:, -1] += distance
     return *fields[:-1], last._replace(linear=linear)
+
+
+def scale_fields(fields: Sequence[Field], factors: Floats) -> tuple[Field, ...]:
+    """The same fields before an image whose positions have other units, this factor of them along each axis."""
+    last, rows = fields[-1], factors[:, None]
+    return *fields[:-1], last._replace(linear=rows * last.linear, spread=rows * last.spread)
 
 
 def numbers_of_fields(fields: Sequence[Field]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from ..model.filter import CoordinateMap, Filter
 from ..model.image_handles import SampledImageHandle
 from ..model.message_values import shown
 from ..model.resampling import Resampling
+from .fields import Field, scale_fields, shift_fields
 from .plan import Plan
 from .prepare import prepare
 
@@ -84,7 +86,7 @@ class Source:
         dtype, channels
             Values of the picture.
         vectors : VectorKind | None
-            Vectors that are added to the positions: dtype and strides.
+            Vectors that are added to the positions, or fields: dtype and strides, as of ``Resampling``.
         """
         assert self.handle.descriptor is not None
         width, height, depth = (*sizes, 1, 1)[:3]
@@ -99,6 +101,7 @@ class Source:
             layer=layer,
             coords_dtype=coords_dtype,
             coords_strides=strides,
+            has_fields=vectors is not None and strides[1] == 0,
             scale=self.scale,
             bias=self.bias,
             filter=self.filter,
@@ -126,7 +129,13 @@ class Source:
             )
         return tuple([self.map_of(matrix, f"matrix[{number}]") for number, matrix in enumerate(rows)])
 
-    def map_of(self, matrix: npt.ArrayLike, name: str = "matrix") -> CoordinateMap:
+    def fields_of(self, fields: Sequence[Field]) -> tuple[Field, ...]:
+        """Fields that lead to the user's coordinates, as those that lead to texels."""
+        if self.unit is not None:
+            fields = scale_fields(fields, np.array(self.unit))
+        return shift_fields(fields, np.array(self.margin[: self.dimensions], np.float64))
+
+    def map_of(self, matrix: npt.ArrayLike, name: str = "matrix", *, has_fields: bool = False) -> CoordinateMap:
         """The map to texels, of a matrix from picture elements to the user's coordinates.
 
         Parameters
@@ -135,6 +144,8 @@ class Source:
             (d, d + 1), affine, or (d + 1, d + 1), projective.
         name : str
             Name of the argument, for errors.
+        has_fields : bool
+            Whether the matrix leads to a field, and the fields to the user's coordinates.
 
         Raises
         ------
@@ -151,7 +162,7 @@ class Source:
             raise InvalidError(f"{name} has shape {values.shape}; it is {affine}, affine, or {projective}, projective")
         if not np.logical_and.reduce(np.isfinite(values), None):
             raise InvalidError(f"{name}={values.tolist()} has entries that are not finite")
-        is_plain = self.unit is None and self.margin == (0, 0, 0)
+        is_plain = has_fields or (self.unit is None and self.margin == (0, 0, 0))
         rows = values.ravel().tolist()
         rows += [0.0] * dims + [1.0] if len(values) == dims else []
         if dims == 2:

@@ -12,9 +12,9 @@ A ``Grid`` says where the pixels of an array lie; ``Affine``, ``Displacement``, 
 of the target's world to the source's, as SimpleITK's transforms; ``resample`` computes an array on another grid.
 """
 
-from .grid import Grid
+from ..model.grid import Grid
+from ..model.transforms import Affine, BSpline, Displacement, Sequence
 from .readers import from_sitk
 from .resampling import resample
-from .transforms import Affine, BSpline, Displacement, Sequence
 
 __all__ = ["Affine", "BSpline", "Displacement", "Grid", "Sequence", "from_sitk", "resample"]

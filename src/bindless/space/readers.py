@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import FeatureNotSupportedError
-from .grid import Grid
-from .transforms import Affine, BSpline, Displacement, Sequence, Transform
+from ..model.grid import Grid
+from ..model.transforms import Affine, BSpline, Displacement, Sequence, Transform
 
 __all__ = ["from_sitk"]
 

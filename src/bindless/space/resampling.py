@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from ..image.array_library import ArrayLike
+from ..image.composition import Composition, compose
 from ..model.enums import Interpolation, Precision
 from ..model.errors import ArgumentError
 from ..model.filter import Filter, name_of_boundary
+from ..model.grid import Grid
+from ..model.transforms import Transform, is_affine
 from ..ndimage.places import Places
 from ..ndimage.plan import resample as resample_places
 from ..ndimage.repeated import recall
 from ..ndimage.source import source_of
 from ..ndimage.target import Output
 from ..sycl.queue.queue import Queue
-from .composition import compose
-from .grid import Grid
-from .transforms import Transform, is_affine
 
 __all__ = ["resample"]
 
@@ -96,7 +96,7 @@ def resample(
         options = filtering, addressing, precision, source.shape, target.shape
         key, call = recall("space.resample", queue, image, out, fill, options)
         if call is not None:
-            places = _places(call.queue, source, target, transform).shift(call.margin)
+            places = _places(compose(call.queue, source, target, transform), target).shift(call.margin)
             result = call.submit(image, out, places.map)
             if result is not None:
                 return result
@@ -104,16 +104,18 @@ def resample(
     shape = tuple(getattr(image, "shape", None) or np.shape(image))  # type: ignore[arg-type]
     stack, channel_axis = _arrangement(shape, source)
     pixels = source_of("resample", image, channel_axis, queue)
-    places = _places(pixels.queue, source, target, transform)
+    map_ = compose(pixels.queue, source, target, transform)
     result = Output("resample", pixels, out, (*pixels.shape[:stack], *target.shape))
-    return resample_places(pixels, result, places, filter_, range(stack), key=None if stack else key)
+    values = resample_places(pixels, result, _places(map_, target), filter_, range(stack), key=None if stack else key)
+    map_.hand_over()
+    return values
 
 
-def _places(queue: Queue, source: Grid, target: Grid, transform: Transform | None) -> Places:
+def _places(map_: Composition, target: Grid) -> Places:
     """Where the pixels of the target lie in the source."""
-    matrix, fields = compose(queue, source, target, transform)
+    matrix = map_.matrix
     places = Places.affine(matrix[-2::-1, -2::-1], matrix[-2::-1, -1], target.shape)
-    return places._replace(fields=fields)
+    return places._replace(fields=map_.fields)
 
 
 def _filter(addressing: Any, filtering: Any, fill: Any, precision: Any) -> Filter:

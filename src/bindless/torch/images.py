@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from ..image import Image
-from ..image.image import image_named
 from ..model.errors import ArgumentError, FeatureNotSupportedError
+from ..model.names import named
 from .operators import LIBRARY
 from .plain import is_plain, plain_apply
 
@@ -195,7 +195,7 @@ class _Weighted:
 
 
 def _axes(name: str) -> int:
-    return len(image_named(name).size) + 1
+    return len(named(Image, name).size) + 1
 
 
 _axes_of_name = torch.compiler.assume_constant_result(_axes)
@@ -207,11 +207,11 @@ def axes_of(image: Image) -> int:
 
 
 def _operator(coords: Tensor, level: Tensor | None, name: str) -> Tensor:
-    return _values(coords, level, image_named(name))
+    return _values(coords, level, named(Image, name))
 
 
 def _fake(coords: Tensor, level: Tensor | None, name: str) -> Tensor:
-    image = image_named(name)
+    image = named(Image, name)
     layers = (image.num_layers,) if _has_layers(image) else ()
     channels = (image.num_channels,) if len(image.shape) > len(image.size) + len(layers) else ()
     dtype = torch.float16 if str(image.descriptor.value_dtype) == "float16" else torch.float32
@@ -229,7 +229,7 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     def function(coords: Tensor, level: Tensor | None) -> Tensor:
         return torch.ops.bindless.image_sample.default(coords, level, ctx.name)
 
-    return *_gradients(function, image_named(ctx.name), coords, level, grad, ctx.needs_input_grad), None
+    return *_gradients(function, named(Image, ctx.name), coords, level, grad, ctx.needs_input_grad), None
 
 
 def _register() -> None:
