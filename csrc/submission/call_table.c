@@ -2,7 +2,12 @@
 
 #include "call_table.h"
 
-/* Makes room in a table: the memory of an empty one, twice the memory of a full one that grows. */
+#ifdef Py_GIL_DISABLED
+PyMutex tables_guard;
+#endif
+
+/* Makes room in a table: the memory of an empty one, twice the memory of a full one that grows; false without memory. The
+   guard is held. */
 static bool grow(CallTable *table)
 {
     const bool full = table->rows != NULL && table->grows && table->rows[table->ways - 1] != NULL;
@@ -10,10 +15,8 @@ static bool grow(CallTable *table)
         return true;
     const size_t before = full ? table->ways : 0, ways = (size_t)table->ways << full;
     PyObject **rows = PyMem_Realloc(full ? table->rows : NULL, table->sets * ways * sizeof *rows);
-    if (rows == NULL) {
-        PyErr_NoMemory();
+    if (rows == NULL)
         return false;
-    }
     memset(rows + before, 0, (table->sets * ways - before) * sizeof *rows);
     table->rows = rows;
     table->ways = (unsigned)ways;
@@ -23,36 +26,50 @@ static bool grow(CallTable *table)
 /* A row that has left its table. The watches refer to the row, which would wait for a collection with them. */
 static void end_row(Row *row)
 {
+    PyObject *watches[MOST_WATCHES];
+    BEGIN_GUARD(tables_guard);
     row->table = NULL;
     row->forgotten = true;
+    memcpy(watches, row->watches, sizeof watches);
+    memset(row->watches, 0, sizeof watches);
+    END_GUARD(tables_guard);
     for (int i = 0; i < MOST_WATCHES; i++)
-        Py_CLEAR(row->watches[i]);
+        Py_XDECREF(watches[i]);
 }
 
 bool add_row(CallTable *table, Row *row, uint64_t hash)
 {
-    if (!grow(table))
-        return false;
-    PyObject **set = set_of(table, hash);
-    unsigned place = 0;
-    while (place < table->ways - 1 && set[place] != NULL && !((Row *)set[place])->forgotten)
-        place++;
-    Row *before = (Row *)set[place];
-    memmove(&set[1], &set[0], place * sizeof *set);
-    set[0] = Py_NewRef((PyObject *)row);
-    row->table = table;
-    row->hash = hash;
+    Row *before = NULL;
+    BEGIN_GUARD(tables_guard);
+    const bool has_room = grow(table);
+    if (has_room) {
+        PyObject **set = set_of(table, hash);
+        unsigned place = 0;
+        while (place < table->ways - 1 && set[place] != NULL && !((Row *)set[place])->forgotten)
+            place++;
+        before = (Row *)set[place];
+        if (before != NULL)
+            before->table = NULL;
+        memmove(&set[1], &set[0], place * sizeof *set);
+        set[0] = Py_NewRef((PyObject *)row);
+        row->table = table;
+        row->hash = hash;
+    }
+    END_GUARD(tables_guard);
     if (before != NULL) {
         end_row(before);
         Py_DECREF(before);
     }
-    return true;
+    if (!has_room)
+        PyErr_NoMemory();
+    return has_room;
 }
 
 void drop_row(Row *row)
 {
-    const CallTable *table = row->table;
     bool is_member = false;
+    BEGIN_GUARD(tables_guard);
+    const CallTable *table = row->table;
     if (table != NULL && table->rows != NULL) {
         PyObject **set = set_of(table, row->hash);
         for (unsigned i = 0; i < table->ways; i++) { /* the rows behind it move up */
@@ -61,6 +78,8 @@ void drop_row(Row *row)
                 set[i] = i + 1 < table->ways ? set[i + 1] : NULL;
         }
     }
+    row->table = NULL;
+    END_GUARD(tables_guard);
     Py_INCREF(row);
     end_row(row);
     if (is_member)
@@ -70,9 +89,11 @@ void drop_row(Row *row)
 
 void end_table(CallTable *table)
 {
+    BEGIN_GUARD(tables_guard);
     PyObject **rows = table->rows;
     const size_t count = rows == NULL ? 0 : (size_t)table->sets * table->ways;
     table->rows = NULL; /* what ends with the rows may add others */
+    END_GUARD(tables_guard);
     for (size_t i = 0; i < count; i++)
         if (rows[i] != NULL) {
             end_row((Row *)rows[i]);
@@ -122,8 +143,10 @@ PyObject *table_count(PyObject *self, PyObject *unused)
     (void)unused;
     const CallTable *table = &((TableObject *)self)->table;
     long count = 0;
+    BEGIN_GUARD(tables_guard);
     for (size_t i = 0; table->rows != NULL && i < (size_t)table->sets * table->ways; i++)
         count += table->rows[i] != NULL && !((Row *)table->rows[i])->forgotten;
+    END_GUARD(tables_guard);
     return PyLong_FromLong(count);
 }
 

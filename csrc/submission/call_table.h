@@ -36,6 +36,11 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
+#ifdef Py_GIL_DISABLED
+/* Of all tables: a row refers to its table without owning it, so a guard in the table may end before it is held. */
+extern PyMutex tables_guard;
+#endif
+
 /* Whether a row is that of a call: 1 or 0, or FAILED with an exception. It may run Python code. */
 typedef int (*fits_function)(Row *row, void *call);
 
@@ -44,23 +49,35 @@ static inline PyObject **set_of(const CallTable *table, uint64_t hash)
     return &table->rows[(hash & (table->sets - 1)) * table->ways];
 }
 
+/* Moves to the next row of a hash, from a place in its set: a new reference, or NULL. */
+static inline Row *next_row(const CallTable *table, uint64_t hash, unsigned *place)
+{
+    Row *next = NULL;
+    BEGIN_GUARD(tables_guard);
+    while (next == NULL && table->rows != NULL && *place < table->ways) {
+        Row *row = (Row *)set_of(table, hash)[(*place)++];
+        if (row == NULL)
+            break;
+        if (row->hash == hash && !row->forgotten)
+            next = (Row *)Py_NewRef((PyObject *)row);
+    }
+    END_GUARD(tables_guard);
+    return next;
+}
+
 /* Returns a new reference to the row of a call; NULL without one, with or without an exception. Inline, so that fits is.
  * What fits runs may change the table. */
 static inline Row *find_row(const CallTable *table, uint64_t hash, fits_function fits, void *call)
 {
-    for (unsigned i = 0; table->rows != NULL && i < table->ways; i++) {
-        Row *row = (Row *)set_of(table, hash)[i];
-        if (row == NULL)
-            break;
-        if (row->hash != hash || row->forgotten)
-            continue;
-        Py_INCREF(row);
+    unsigned place = 0;
+    for (Row *row; (row = next_row(table, hash, &place)) != NULL; Py_DECREF(row)) {
         const int same = fits(row, call);
         if (same > 0)
             return row;
-        Py_DECREF(row);
-        if (same < 0)
+        if (same < 0) {
+            Py_DECREF(row);
             break;
+        }
     }
     return NULL;
 }

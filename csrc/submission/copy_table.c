@@ -204,13 +204,13 @@ typedef struct {
 } Upload;
 
 /* free_item(list): an item that nothing else refers to, or None. Between this question and the new reference no other
- * thread runs. */
+ * thread runs; in a free-threaded Python only the thread that made an item finds it free. */
 PyObject *free_item(PyObject *module, PyObject *list)
 {
     (void)module;
     const Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : 0;
     for (Py_ssize_t i = 0; i < count; i++)
-        if (Py_REFCNT(PyList_GetItem(list, i)) == 1)
+        if (IS_SOLE(PyList_GetItem(list, i)))
             return Py_NewRef(PyList_GetItem(list, i));
     Py_RETURN_NONE;
 }

@@ -11,32 +11,42 @@ bool take(Lock *self)
 {
     bool woken = false;
     unsigned long me = PyThread_get_thread_ident();
+    BEGIN_GUARD(self->guard);
     if (self->depth > 0 && self->owner == me) {
         self->depth++;
+        END_GUARD(self->guard);
         return true;
     }
     while (self->depth > 0 || (self->rung && !woken && self->passed >= MOST_PASSED)) {
         PyLockStatus status;
         self->waiting++;
+        END_GUARD(self->guard);
         Py_BEGIN_ALLOW_THREADS
         status = PyThread_acquire_lock_timed(self->bell, -1, 1);
         Py_END_ALLOW_THREADS
+        BEGIN_GUARD(self->guard);
         self->waiting--;
         if (status == PY_LOCK_ACQUIRED) {
             self->rung = false;
             woken = true;
         }
-        else if (status == PY_LOCK_INTR && Py_MakePendingCalls() < 0)
-            return false;
+        else if (status == PY_LOCK_INTR) {
+            END_GUARD(self->guard);
+            if (Py_MakePendingCalls() < 0)
+                return false;
+            BEGIN_GUARD(self->guard);
+        }
     }
     self->passed = woken || self->waiting == 0 ? 0 : self->passed + 1;
     self->owner = me;
     self->depth = 1;
+    END_GUARD(self->guard);
     return true;
 }
 
 void give_back(Lock *self)
 {
+    BEGIN_GUARD(self->guard);
     if (--self->depth == 0) {
         self->owner = 0;
         if (self->waiting > 0 && !self->rung) { /* a signalled waiter that finds the lock taken waits again */
@@ -44,6 +54,15 @@ void give_back(Lock *self)
             PyThread_release_lock(self->bell);
         }
     }
+    END_GUARD(self->guard);
+}
+
+static bool is_mine(Lock *self)
+{
+    BEGIN_GUARD(self->guard);
+    const bool mine = self->depth > 0 && self->owner == PyThread_get_thread_ident();
+    END_GUARD(self->guard);
+    return mine;
 }
 
 static PyObject *lock_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -82,7 +101,7 @@ static PyObject *lock_acquire(Lock *self, PyObject *unused)
 static PyObject *lock_release(Lock *self, PyObject *unused)
 {
     (void)unused;
-    if (self->depth == 0 || self->owner != PyThread_get_thread_ident()) {
+    if (!is_mine(self)) {
         PyErr_SetString(PyExc_RuntimeError, "this thread does not hold the lock");
         return NULL;
     }
@@ -99,7 +118,7 @@ static PyObject *lock_acquired(Lock *self, void *unused)
 static PyObject *lock_is_mine(Lock *self, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(self->depth > 0 && self->owner == PyThread_get_thread_ident());
+    return PyBool_FromLong(is_mine(self));
 }
 
 static PyMethodDef lock_methods[] = {

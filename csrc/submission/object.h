@@ -19,6 +19,25 @@ enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
 #define NOT_INLINE
 #endif
 
+/* What the interpreter lock guards in an ordinary Python, a Guard does in a free-threaded one. It is held for a few
+ * instructions, which run no Python code and let no other thread run. */
+#ifdef Py_GIL_DISABLED
+#define GUARD(name) PyMutex name;
+#define BEGIN_GUARD(guard) PyMutex_Lock(&(guard))
+#define END_GUARD(guard) PyMutex_Unlock(&(guard))
+#else
+#define GUARD(name)
+#define BEGIN_GUARD(guard) ((void)0)
+#define END_GUARD(guard) ((void)0)
+#endif
+
+/* Whether the caller's reference, or the one of the container that it looks into, is the only one. */
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
+#define IS_SOLE(object) (PyUnstable_Object_IsUniquelyReferenced(object) != 0)
+#else
+#define IS_SOLE(object) (Py_REFCNT(object) == 1)
+#endif
+
 /* object.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
 PyObject *make(PyObject *type);
 void finish(PyObject *self);

@@ -14,7 +14,7 @@ static bool takes(const Commands *self, const Prepared *command)
    provides its state. */
 static int settle(const Prepared *command, Lane *lane)
 {
-    if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
+    if (lane->pending == NULL || lane->pending == Py_None || IS_SOLE(lane->pending))
         return DONE;
     if (lane->last_event != 0 || ((PyObject *)Py_TYPE(lane->pending) == command->mark_type &&
                             record_mark(lane, (Mark *)lane->pending) == DONE)) { /* it has its event */

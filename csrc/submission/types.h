@@ -99,9 +99,10 @@ typedef struct {
     char done;
 } Event;
 
-/* The interpreter lock guards the members: without contention the lock makes no system call. */
+/* The guard, or the interpreter lock, guards the members: without contention the lock makes no system call. */
 typedef struct {
     PyObject_HEAD
+    GUARD(guard)
     unsigned long owner, depth;
     PyThread_type_lock bell; /* locked, unless a release has signalled a waiter */
     unsigned long waiting, passed; /* how often other threads took the lock before the signalled waiter */
