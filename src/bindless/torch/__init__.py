@@ -14,6 +14,7 @@ from .detectors import Detector
 from .grids import grid_sample
 from .lines import line_integrals
 from .projecting import projections
+from .resampling import resample
 from .sampling import sample
 from .textures import texture, texture_construct_mip
 from .warping import warp
@@ -23,6 +24,7 @@ __all__ = [
     "grid_sample",
     "line_integrals",
     "projections",
+    "resample",
     "sample",
     "texture",
     "texture_construct_mip",
