@@ -99,7 +99,13 @@ def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp
 
 def test_all_examples_are_tested() -> None:
     elsewhere = {"vulkan_share", "import_memory_and_semaphores"}  # tests/interop/vulkan
-    learning = {"fit_texture", "register_volume", "optical_flow", "learn_environment"}  # test_training_examples.py
+    learning = {
+        "fit_texture",
+        "register_volume",
+        "register_phantoms",
+        "optical_flow",
+        "learn_environment",
+    }  # test_training_examples.py
     files = {file.stem for file in FOLDER.glob("*.py")} - {"common", "training", "vulkan_headless"}
     kernels = {example.__name__ for example in EXAMPLES} | elsewhere
     assert kernels == {file.stem for file in FOLDER.glob("*.cl")}

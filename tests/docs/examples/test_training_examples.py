@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch
 import fit_texture  # noqa: E402
 import learn_environment  # noqa: E402
 import optical_flow  # noqa: E402
+import register_phantoms  # noqa: E402
 import register_volume  # noqa: E402
 import training  # noqa: E402
 from scipy.ndimage import map_coordinates  # noqa: E402
@@ -22,7 +23,7 @@ from scipy.spatial.transform import Rotation  # noqa: E402
 pytestmark = pytest.mark.torch
 
 CPU = torch.device("cpu")
-EXAMPLES = (fit_texture, register_volume, optical_flow, learn_environment)
+EXAMPLES = (fit_texture, register_volume, register_phantoms, optical_flow, learn_environment)
 
 
 def test_texture_is_found() -> None:
@@ -64,6 +65,21 @@ def test_pose_is_found() -> None:
     assert np.degrees(error[:3]).max() < 0.5
     assert error[3:].max() * 24 < 0.25
     assert (after - wanted).abs().max() < 0.1 * (before - wanted).abs().max()
+
+
+def test_scans_in_millimetres_come_together() -> None:
+    """The anatomy is that of the moving scan: of a point, its map and the breath lead to the same density."""
+    fixed, pixels, moving, others = register_phantoms.scans(24)
+    places = register_phantoms.points_of(fixed)
+    turn = register_phantoms.TURN
+    there = register_phantoms.breathe(places) @ turn[:3, :3].T + turn[:3, 3]
+    index = (there - moving.index_matrix[:3, 3]) @ np.linalg.inv(moving.index_matrix[:3, :3]).T
+    values = map_coordinates(others, np.moveaxis(index, -1, 0)[::-1], order=1, cval=np.nan)
+    assert np.nanmean(np.abs(values - pixels)) < 0.1
+    still, stages, distances = register_phantoms.register(CPU, 32, 40)
+    start, affine, end = ((stage - still).square().mean() for stage in stages)
+    assert end < affine < start and end < 0.2 * start
+    assert distances[2] < 0.6 * distances[1] < 0.3 * distances[0] + 2
 
 
 def test_flow_is_found() -> None:
