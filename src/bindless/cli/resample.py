@@ -16,6 +16,7 @@ import numpy as np
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from . import require
 from .matrix_file import matrix_in
+from .volume_files import is_nifti, resample_volume
 
 if TYPE_CHECKING:
     from ..dask.job import Job
@@ -29,9 +30,9 @@ _MEGA = 1e6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options."""
-    parser.add_argument("input", metavar="IN.zarr", help="array of zarr, or image of OME-Zarr 0.4 or 0.5")
-    parser.add_argument("output", metavar="OUT.zarr", help="image of OME-Zarr, a folder")
-    how = parser.add_mutually_exclusive_group(required=True)
+    parser.add_argument("input", metavar="IN", help="array of zarr, image of OME-Zarr 0.4 or 0.5, or NIfTI")
+    parser.add_argument("output", metavar="OUT", help="image of OME-Zarr, a folder; from NIfTI, a file of NIfTI")
+    how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--matrix", metavar="FILE", help="from indices of the result to those of the input: text, .npy or .json"
     )
@@ -43,6 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "cannot where the map turns or shears)",
     )
     parser.add_argument("--displacement", metavar="FIELD.zarr", help="added to positions: (axes, ...), in elements")
+    grid = parser.add_mutually_exclusive_group()
+    grid.add_argument("--spacing", metavar="Z,Y,X", help="NIfTI: of the result in millimetres, in the array's order")
+    grid.add_argument("--like", metavar="FILE", help="NIfTI: the result has the grid of this one")
+    parser.add_argument("--transform", metavar="FILE", help="NIfTI: ITK's, from points of the result to the input's")
     parser.add_argument("--shape", metavar="Z,Y,X", help="of the result (default the input's)")
     parser.add_argument("--chunks", metavar="Z,Y,X", help="of the result (default the input's)")
     parser.add_argument(
@@ -54,12 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--order", type=int, default=1, choices=(0, 1, 3), help="of the interpolation (default 1, linear)"
     )
-    parser.add_argument("--mode", default="constant", help="what lies outside, as in scipy.ndimage")
+    parser.add_argument("--mode", help="what lies outside, as in scipy.ndimage (default constant)")
     parser.add_argument("--cval", type=float, default=0.0)
     parser.add_argument(
         "--precision",
         choices=("hardware", "exact", "reproducible"),
-        default="hardware",
         help="(default hardware: the texture unit)",
     )
     where = parser.add_mutually_exclusive_group()
@@ -83,6 +87,13 @@ def resample_file(args: argparse.Namespace) -> int:
     BlockError
         A block cannot be read, computed or written.
     """
+    if is_nifti(args.input) or is_nifti(args.output):
+        return resample_volume(args)
+    for name in ("spacing", "like", "transform"):
+        if getattr(args, name) is not None:
+            raise InvalidError(f"--{name} is for NIfTI; zarr has --matrix and --scale")
+    if args.matrix is None and args.scale is None:
+        raise InvalidError("one of --matrix and --scale says what to compute")
     require("dask", "arrays larger than memory are read and written with dask and zarr", "dask")
     require("zarr", "arrays larger than memory are read and written with dask and zarr", "dask")
     from ..dask.runners import runner
@@ -143,9 +154,9 @@ def _job(args: argparse.Namespace) -> Job:
         output_shape = output_shape if args.shape is None else _numbers("--shape", args.shape, (dims, ndim))
         steps = np.array([1 / factor for factor in factors])
         matrix, offset = np.diag(steps), (0.5 * steps - 0.5).tolist()
-    mode = args.mode
+    mode, precision = args.mode or "constant", args.precision or "hardware"
     try:
-        warp = warp_of(image.array, matrix, offset, output_shape, args.order, mode, args.cval, args.precision)
+        warp = warp_of(image.array, matrix, offset, output_shape, args.order, mode, args.cval, precision)
     except (InvalidError, FeatureNotSupportedError) as error:
         raise type(error)(f"{args.input}, shape={shape}: {error}") from error
     field, places = None, list(image.places)
