@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.errors import Error, InvalidError
+from .extras import require
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
@@ -150,20 +151,6 @@ def _bench(args: argparse.Namespace) -> int:
     size = args.megasamples or (16.777216 if queue.device.has(Aspect.gpu) else 1.048576)
     run_bench(queue, int(size * 1e6), parts=parts, as_json=args.json, processor_time=args.processor_time)
     return 0
-
-
-def require(module: str, why: str, extra: str) -> None:
-    """Refuses a command whose extra is not installed, with the command that installs it.
-
-    Raises
-    ------
-    InvalidError
-        The module cannot be found.
-    """
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise InvalidError(f"{why}, which is not installed: pip install 'bindless[{extra}]'")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

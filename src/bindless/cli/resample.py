@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from . import require
+from .extras import require
 from .matrix_file import matrix_in
-from .volume_files import is_nifti, resample_volume
 
 if TYPE_CHECKING:
     from ..dask.job import Job
+    from ..dask.ome_zarr import InputImage
+    from ..model.grid import Grid
 
 __all__ = ["add_arguments", "resample_file"]
 
@@ -45,9 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--displacement", metavar="FIELD.zarr", help="added to positions: (axes, ...), in elements")
     grid = parser.add_mutually_exclusive_group()
-    grid.add_argument("--spacing", metavar="Z,Y,X", help="NIfTI: of the result in millimetres, in the array's order")
-    grid.add_argument("--like", metavar="FILE", help="NIfTI: the result has the grid of this one")
-    parser.add_argument("--transform", metavar="FILE", help="NIfTI: ITK's, from points of the result to the input's")
+    grid.add_argument("--spacing", metavar="Z,Y,X", help="of the result in the world, whose box is the input's")
+    grid.add_argument("--like", metavar="FILE", help="OME-Zarr or NIfTI: the result has its grid")
+    how.add_argument("--transform", metavar="FILE", help="of ITK, from points of the result to the input's")
+    parser.add_argument(
+        "--matrix-units", choices=("pixels", "world"), default="pixels",
+        help="of --matrix: indices in the arrays' order (default), or points (x, y, z) as --transform",
+    )  # fmt: skip
+    parser.add_argument("--preview", metavar="PICTURE.png", help="of the result: the middle slices of a volume")
     parser.add_argument("--shape", metavar="Z,Y,X", help="of the result (default the input's)")
     parser.add_argument("--chunks", metavar="Z,Y,X", help="of the result (default the input's)")
     parser.add_argument(
@@ -87,13 +93,12 @@ def resample_file(args: argparse.Namespace) -> int:
     BlockError
         A block cannot be read, computed or written.
     """
-    if is_nifti(args.input) or is_nifti(args.output):
+    if any(path.endswith((".nii", ".nii.gz")) for path in (args.input, args.output)):
+        from .volume_files import resample_volume
+
         return resample_volume(args)
-    for name in ("spacing", "like", "transform"):
-        if getattr(args, name) is not None:
-            raise InvalidError(f"--{name} is for NIfTI; zarr has --matrix and --scale")
-    if args.matrix is None and args.scale is None:
-        raise InvalidError("one of --matrix and --scale says what to compute")
+    if not any((args.matrix, args.scale, args.transform, args.spacing, args.like)):
+        raise InvalidError("one of --matrix, --scale, --transform, --spacing and --like says what to compute")
     require("dask", "arrays larger than memory are read and written with dask and zarr", "dask")
     require("zarr", "arrays larger than memory are read and written with dask and zarr", "dask")
     from ..dask.runners import runner
@@ -126,6 +131,10 @@ def resample_file(args: argparse.Namespace) -> int:
         finally:
             report.end()
     print(f"{args.input} -> {args.output}: {_size(job.written_bytes)} in {report.seconds:.1f} s")
+    if args.preview is not None:
+        from .preview import middle_of_zarr, save_preview
+
+        save_preview(args.preview, *middle_of_zarr(args.output))
     return 0
 
 
@@ -133,15 +142,21 @@ def _job(args: argparse.Namespace) -> Job:
     from ..dask.arrays import MOST_LEVELS, warp_of
     from ..dask.job import Job, Output
     from ..dask.ome_zarr import opened
-    from ..dask.result_axes import result_axes
+    from ..dask.result_axes import ResultAxes, result_axes
     from ..dask.sources import source_of
 
     image = opened(args.input)
     shape, ndim = tuple(image.array.shape), len(image.array.shape)
-    if args.matrix is not None:
-        matrix: Any = matrix_in(args.matrix)
+    target: Grid | None = None
+    matrix: Any
+    offset: Any = 0.0
+    output_shape: Any = None
+    if args.transform or args.spacing or args.like or args.matrix_units == "world":
+        target, matrix, offset = _in_world(args, image)
+        dims, output_shape = target.dimensions, target.shape
+    elif args.matrix is not None:
+        matrix = matrix_in(args.matrix)
         dims = min(ndim, 3) if matrix.ndim == 1 or len(matrix) > 3 else min(ndim, len(matrix))
-        offset: Any = 0.0
         output_shape = _numbers("--shape", args.shape, (dims, ndim)) if args.shape else None
     else:
         factors = [float(factor) for factor in _numbers("--scale", args.scale, (1, 2, 3), float)]
@@ -188,7 +203,12 @@ def _job(args: argparse.Namespace) -> Job:
     sizes = None
     if args.scale_of_output is not None:
         sizes = _numbers("--scale-of-output", args.scale_of_output, (warp.dims, ndim), float)
-    axes = result_axes(image.axes, warp, sizes, displaced=field is not None)
+    if target is None:
+        axes = result_axes(image.axes, warp, sizes, displaced=field is not None)
+    else:
+        from .world import axes_on
+
+        axes = ResultAxes(axes_on(target, image.axes))
     if axes.remark and sizes is None:
         words = ", ".join(f"{axis.name} {axis.scale:.6g}" for axis in axes.axes[warp.batch :])
         _say(
@@ -200,6 +220,27 @@ def _job(args: argparse.Namespace) -> Job:
     if args.matrix is not None:
         places.append(args.matrix)
     return Job(image.array, field, warp, axes.axes, levels, output, description, places)
+
+
+def _in_world(args: argparse.Namespace, image: InputImage) -> tuple[Grid, Any, Any]:
+    """The grid of the result, and the matrix and offset from its indices to those of the input."""
+    from .world import affine_of, grid_of_zarr, target_of, transform_of
+
+    dims = len([axis for axis in image.axes if axis.kind == "space"])
+    if not 1 <= dims <= 3 or any(axis.kind != "space" for axis in image.axes[-dims:]):
+        names = [axis.name for axis in image.axes]
+        raise InvalidError(f"{args.input} has the axes {names}: the last ones, up to three, are in space")
+    if args.scale is not None or args.shape is not None or (args.matrix is not None and args.matrix_units == "pixels"):
+        raise InvalidError(
+            "--scale, --shape and --matrix in pixels say where the result lies: leave them out with --spacing, --like "
+            "and --transform, or take --matrix-units world"
+        )
+    source = grid_of_zarr(image, dims)
+    target = target_of(args, source)
+    if not np.allclose(target.direction, np.eye(dims), rtol=0, atol=1e-6):
+        raise InvalidError(f"--like {args.like}: OME-Zarr has no turned axes, {target.direction.tolist()}")
+    whole = affine_of(transform_of(args, dims), source, target)
+    return target, whole[:dims, :dims], whole[:dims, dims].tolist()
 
 
 def _say(line: str) -> None:

@@ -53,7 +53,7 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
     OSError
         A file cannot be opened or written.
     """
-    from . import require
+    from .extras import require
 
     require("PIL", "picture files are read and written by Pillow", "cli")
     from PIL import Image as Picture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -12,19 +11,17 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from ..model.grid import Grid
-from ..space import from_sitk, resample
-from . import require
+from ..model.transforms import Affine
+from ..space import resample
+from .matrix_file import matrix_in
+from .preview import save_preview
+from .world import grid_of_nifti, is_nifti, open_nifti, target_of, transform_of
 
-__all__ = ["is_nifti", "resample_volume"]
+__all__ = ["resample_volume"]
 
 _FILTERINGS = {0: "nearest", 1: "linear", 3: "cubic"}
-_OF_ZARR = ("matrix", "scale", "scale_of_output", "displacement", "shape", "chunks", "shards", "levels", "mode",
-            "precision", "workers", "scheduler", "dry_run")  # fmt: skip
-
-
-def is_nifti(path: str) -> bool:
-    """Whether the name of a file is one of NIfTI."""
-    return path.endswith((".nii", ".nii.gz"))
+_OF_ZARR = ("scale", "scale_of_output", "displacement", "shape", "chunks", "shards", "levels", "mode", "precision",
+            "workers", "scheduler", "dry_run")  # fmt: skip
 
 
 def resample_volume(args: argparse.Namespace) -> int:
@@ -42,68 +39,38 @@ def resample_volume(args: argparse.Namespace) -> int:
             raise InvalidError(f"--{name.replace('_', '-')} is for zarr; NIfTI has --spacing, --like and --transform")
     if os.path.exists(args.output) and not args.overwrite:
         raise InvalidError(f"{args.output} exists: --overwrite replaces it")
-    image = _image(args.input)
-    source = Grid.from_nibabel(image)
-    if args.like is not None:
-        target = Grid.from_nibabel(_image(args.like))
-    else:
-        target = source if args.spacing is None else _spaced(source, args.spacing)
-    transform = None if args.transform is None else _transform(args.transform)
+    image = open_nifti(args.input)
+    source = grid_of_nifti(image)
+    target = target_of(args, source)
+    transform: Any = transform_of(args, source.dimensions)
+    if args.matrix is not None and args.matrix_units == "pixels":  # from indices z, y, x to indices
+        matrix = matrix_in(args.matrix)
+        transform = Affine(source.index_matrix @ _reversed(matrix) @ np.linalg.inv(target.index_matrix))
     pixels = np.asanyarray(image.dataobj)
-    pixels = pixels.astype(np.float32 if pixels.dtype.kind == "f" else pixels.dtype.newbyteorder("="))
-    result = resample(pixels, source, target, transform, filtering=_FILTERINGS[args.order], fill=args.cval)
-    _write(args.output, result, target, image.header)
+    if pixels.dtype.kind == "f" and image.get_data_dtype() != np.float64:  # integers with a slope become float64
+        pixels = pixels.astype(np.float32)
+    pixels = pixels.astype(pixels.dtype.newbyteorder("="), copy=False)
+    result = resample(pixels.T, source, target, transform, filtering=_FILTERINGS[args.order], fill=args.cval)
+    _write(args.output, result.T, target, image.header)
     print(f"{args.input} -> {args.output}: {target.shape}")
+    if args.preview is not None:
+        save_preview(args.preview, result, target.spacing)
     return 0
 
 
-def _image(path: str) -> Any:
-    require("nibabel", "NIfTI is read and written with nibabel", "space")
-    import nibabel
-
-    if not is_nifti(path):
-        raise InvalidError(f"{path} is no file of NIfTI (.nii, .nii.gz)")
-    try:
-        image: Any = nibabel.load(path)
-    except nibabel.filebasedimages.ImageFileError as error:
-        raise InvalidError(f"{path} is no file of NIfTI: {error}") from error
-    if len(image.shape) != 3:
-        raise InvalidError(f"{path} has shape {image.shape}; a volume has three axes")
-    return image
-
-
-def _spaced(grid: Grid, text: str) -> Grid:
-    """The same box with other distances, in the order of the array's axes."""
-    try:
-        steps = np.array([float(word) for word in text.split(",")])
-    except ValueError:
-        steps = np.zeros(0)
-    if len(steps) != 3 or not all(0 < step < math.inf for step in steps):
-        raise InvalidError(f"--spacing {text}: three positive numbers with commas")
-    sizes = [max(round(n * old / new), 1) for n, old, new in zip(grid.shape, grid.spacing[::-1], steps)]
-    matrix = grid.matrix
-    matrix[:-1, :-1] = grid.direction * steps[::-1]
-    return Grid.from_matrix(matrix, sizes)
-
-
-def _transform(path: str) -> Any:
-    require("SimpleITK", "transforms of ITK are read with SimpleITK", "space")
-    import SimpleITK
-
-    read: Any = SimpleITK.ReadTransform
-    try:
-        transform = read(path)
-    except RuntimeError as error:
-        raise InvalidError(f"--transform {path} is no transform of ITK: {error}") from error
-    if transform.GetDimension() != 3:
-        raise InvalidError(f"--transform {path} has {transform.GetDimension()} dimensions; a volume has 3")
-    return from_sitk(transform)
+def _reversed(matrix: Any) -> Any:
+    """A matrix of indices (z, y, x) as one of (x, y, z), affine, with its last row."""
+    whole = np.eye(4)
+    if np.shape(matrix) not in ((3, 3), (3, 4), (4, 4)):
+        raise InvalidError(f"--matrix has shape {np.shape(matrix)}; for a volume it is (3, 3), (3, 4) or (4, 4)")
+    whole[: len(matrix), : len(matrix[0])] = matrix
+    return whole[np.ix_([2, 1, 0, 3], [2, 1, 0, 3])]
 
 
 def _write(path: str, pixels: Any, grid: Grid, header: Any) -> None:
     import nibabel
 
-    affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ grid.index_matrix[:, [2, 1, 0, 3]]
+    affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ grid.index_matrix
     header = header.copy()
     header.set_data_dtype(pixels.dtype)
     unfinished = Path(path).with_name(f".{os.getpid()}-{Path(path).name}")
