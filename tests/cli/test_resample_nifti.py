@@ -85,6 +85,21 @@ def test_matrices_in_pixels_and_in_the_world(tmp_path: Path, monkeypatch: pytest
         assert picture.size == (10 + 10 + round(11 * 1.5), 24) and picture.mode == "L"
 
 
+@pytest.mark.parametrize("name", ["in.nii", "in.nii.gz"])
+def test_damaged_files_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nibabel.save(nibabel.Nifti1Image(np.random.default_rng(0).random((9, 9, 9)), np.eye(4)), name)
+    whole = Path(name).read_bytes()
+    for part in (whole[: len(whole) // 2], whole[:100], b"", b"no volume"):
+        Path(name).write_bytes(part)
+        assert main(["resample", name, "out.nii", "--spacing", "1,1,1"]) == 1
+        said = capsys.readouterr().err
+        assert name in said and "Traceback" not in said
+    assert not Path("out.nii").exists()
+
+
 def test_missing_libraries_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

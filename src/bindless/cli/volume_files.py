@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,10 @@ def resample_volume(args: argparse.Namespace) -> int:
     if args.matrix is not None and args.matrix_units == "pixels":  # from indices z, y, x to indices
         matrix = matrix_in(args.matrix)
         transform = Affine(source.index_matrix @ _reversed(matrix) @ np.linalg.inv(target.index_matrix))
-    pixels = np.asanyarray(image.dataobj)
+    try:
+        pixels = np.asarray(image.dataobj)
+    except (OSError, EOFError, ValueError, zlib.error) as error:  # the file ends early, or is damaged
+        raise InvalidError(f"{args.input} cannot be read: {error}") from error
     if pixels.dtype.kind == "f" and image.get_data_dtype() != np.float64:  # integers with a slope become float64
         pixels = pixels.astype(np.float32)
     pixels = pixels.astype(pixels.dtype.newbyteorder("="), copy=False)
