@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support.plot_programs import plot_program
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
@@ -21,11 +22,7 @@ FOLDERS = re.findall(r"^\| `((?:csrc|include)/[\w/]+)` \|", PAGE, re.MULTILINE)
 @pytest.fixture(scope="module")
 def layers() -> ModuleType:
     """The module docs/plots/layers.py."""
-    spec = importlib.util.spec_from_file_location("layers", ROOT / "docs" / "plots" / "layers.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return plot_program("layers")
 
 
 def test_the_drawing_shows_the_imports(layers: ModuleType) -> None:

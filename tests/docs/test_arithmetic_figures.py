@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "docs" / "plots" / "arithmetic.py"
+from tests.support.plot_programs import plot_program
 
 
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("arithmetic", PROGRAM)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return plot_program("arithmetic")
 
 
 def test_positions_are_rounded_to_256ths(program: ModuleType) -> None:

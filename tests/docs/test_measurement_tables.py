@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shutil
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from tests.support.plot_programs import plot_program
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "measurements" / "performance.md"
@@ -18,17 +18,8 @@ GUIDE = DOCS / "guide" / "performance.md"
 OWN_FIGURES = {"beyond_memory", "python_kernels"}
 
 
-def program(name: str) -> ModuleType:
-    """A module of docs/plots."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / "plots" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_tables_are_those_of_the_documents(tmp_path: Path) -> None:
-    tables = program("tables")
+    tables = plot_program("tables")
     copy = tmp_path / PAGE.name
     shutil.copy(PAGE, copy)
     tables.write(copy)
@@ -36,7 +27,7 @@ def test_tables_are_those_of_the_documents(tmp_path: Path) -> None:
 
 
 def test_the_table_of_sycl_programs_is_that_of_the_document(tmp_path: Path) -> None:
-    programs = program("sycl_programs")
+    programs = plot_program("sycl_programs")
     copy = tmp_path / programs.PAGE.name
     shutil.copy(programs.PAGE, copy)
     programs.write(copy)
@@ -46,7 +37,7 @@ def test_the_table_of_sycl_programs_is_that_of_the_document(tmp_path: Path) -> N
 
 
 def test_the_guide_s_selection_is_of_the_documents(tmp_path: Path) -> None:
-    tables = program("tables")
+    tables = plot_program("tables")
     copy = tmp_path / GUIDE.name
     shutil.copy(GUIDE, copy)
     tables.write_selection(copy)
@@ -76,7 +67,7 @@ def test_each_document_names_its_device_and_date() -> None:
 
 
 def test_the_history_has_the_current_documents() -> None:
-    history = program("history")
+    history = plot_program("history")
     kept = json.loads((DOCS / "measurements" / "history.json").read_text(encoding="utf-8"))
     added = [dict(entry) for entry in kept]
     for name in ("reference", "cuda"):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "docs" / "plots" / "outside.py"
+from tests.support.plot_programs import plot_program
+
 PIXELS = [2, 1, 3, 2.5]
 
 
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("outside", PROGRAM)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return plot_program("outside")
 
 
 @pytest.mark.parametrize(

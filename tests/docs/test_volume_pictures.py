@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.support.plot_programs import plot_program
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/guide/volumes.md").read_text(encoding="utf-8")
@@ -19,11 +19,7 @@ PAGE = (ROOT / "docs/guide/volumes.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
     pytest.importorskip("scipy")
-    spec = importlib.util.spec_from_file_location("volume_pictures", ROOT / "docs/plots/volumes.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return plot_program("volumes")
 
 
 def test_each_filter_s_errors(program: ModuleType) -> None:
