@@ -390,9 +390,9 @@ def fold(index: Any, size: int, boundary: Boundary | str) -> Any:
         return index % size
     if boundary == "wrap":
         return index % max(last, 1) + last * (index == last)
-    if boundary in ("mirrored_repeat", "extent"):
+    if boundary == "mirrored_repeat":
         return (2 * size - 1 - abs(2 * (index % (2 * size)) - (2 * size - 1))) // 2
-    if boundary in ("mirror", "constant"):
+    if boundary in ("mirror", "constant", "extent"):  # of B-splines at an extent
         return last - abs(index % max(2 * last, 1) - last)
     return (abs(index) - abs(index - last) + last) // 2
 

@@ -16,7 +16,6 @@ __all__ = ["coefficients"]
 
 _POLE = 3**0.5 - 2
 _STEPS = tuple((step, _POLE**step) for step in (1, 2, 4, 8, 16))
-_LINES = {"extent": "mirror"}  # what lines of samples continue as, beside their own boundary
 _REACH = sum(step for step, _ in _STEPS)
 
 
@@ -37,8 +36,7 @@ def coefficients(
     last, margins = len(image.shape) - 2, list(spline_margins(boundary))
     for number, (mode, margin) in enumerate(zip(boundary, margins)):
         axis, wide = last - number, margin + _REACH
-        line = _LINES.get(mode, mode)
-        image = _filter_lines(read(image, axis, -wide, image.shape[axis] + wide, line), axis)
+        image = _filter_lines(read(image, axis, -wide, image.shape[axis] + wide, mode), axis)
     return image, margins
 
 
