@@ -168,7 +168,7 @@ class Image(HandleOwner):
             cubemap, dimensions, grid,
         )  # fmt: skip
         self._fill(array, options, queue)
-        if dimensions is None and grid is None and self._described.dimensions == 3 and not self._has_channel_axis:
+        if options.dimensions is None and self._described.dimensions == 3 and not self._has_channel_axis:
             warn_of_channels(self.shape, self._described)
         if self._sampler.max_anisotropy > 1:
             self._warn_of_anisotropy()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import ArgumentError, InvalidError
-from ..model.grid import Grid
+from ..model.grid import Grid, of_pixels
 from ..model.message_values import shown
 from ..model.transforms import Transform
 from ..sampling.fields import scale_fields, shift_fields
@@ -160,8 +160,7 @@ def resample(image: Image, target: Grid, transform: Transform | Any = None, *, o
     if not isinstance(target, Grid):
         raise ArgumentError(f"target={shown(target)} is no Grid; bindless.space.Grid(shape, spacing, origin) is one")
     map_, dims = compose(image._queue, grid, target, transform), grid.dimensions
-    matrix = map_.matrix[:dims].copy()
-    matrix[:, -1] -= 0.5 * matrix[:, :-1].sum(axis=1)
+    matrix = of_pixels(map_.matrix)[:dims]
     factors = 1 / np.array(image._size, np.float64) if image._sampler.is_normalized else np.ones(dims)
     if not map_.fields:
         matrix[:, -1] += 0.5

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .errors import ArgumentError
 from .message_values import shown
 
-__all__ = ["Grid"]
+__all__ = ["Grid", "of_pixels"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -110,9 +110,7 @@ class Grid:
     @property
     def matrix(self) -> Floats:
         """(d + 1, d + 1): from pixel coordinates, in which the centre of the first pixel is at 0.5, to the world."""
-        matrix: Floats = self.index_matrix.copy()
-        matrix[:-1, -1] -= 0.5 * matrix[:-1, :-1].sum(axis=1)
-        return matrix
+        return of_pixels(self.index_matrix)
 
     # ------------------------------------------------------------------ other libraries' images
 
@@ -155,9 +153,7 @@ class Grid:
         x of the grid is the last axis of the array, as everywhere here, and so nibabel's k.
         """
         affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ np.asarray(image.affine, np.float64)
-        affine = affine[:, [2, 1, 0, 3]]
-        affine[:-1, -1] -= 0.5 * affine[:-1, :-1].sum(axis=1)
-        return cls.from_matrix(affine, tuple(image.shape)[:3])
+        return cls.from_matrix(of_pixels(affine[:, [2, 1, 0, 3]]), tuple(image.shape)[:3])
 
     @classmethod
     def from_ome_zarr(cls, group: Any, level: int = 0) -> Grid:
@@ -191,6 +187,13 @@ class Grid:
         inside = [axis for axis, described in enumerate(axes) if described.get("type") == "space"]
         sizes = tuple(array.shape[axis] for axis in inside)
         return cls(sizes, scale[inside][::-1], origin[inside][::-1])
+
+
+def of_pixels(matrix: Floats) -> Floats:
+    """A map (d + 1, d + 1) of indices as one of pixel coordinates, in which the centre of the first pixel is at 0.5."""
+    whole: Floats = matrix.copy()
+    whole[:-1, -1] -= 0.5 * matrix[:-1, :-1].sum(axis=1)
+    return whole
 
 
 def _follow(step: Mapping[str, Any], scale: Floats, origin: Floats) -> tuple[Floats, Floats]:
