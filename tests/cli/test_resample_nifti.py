@@ -100,6 +100,17 @@ def test_damaged_files_are_named(
     assert not Path("out.nii").exists()
 
 
+def test_a_result_does_not_take_the_place_of_its_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("in.nii", "like.nii"):
+        nibabel.save(nibabel.Nifti1Image(np.zeros((3, 4, 5), np.uint8), np.eye(4)), name)
+    Path("link.nii").symlink_to("in.nii")
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    for output in ("in.nii", "link.nii", "like.nii"):
+        assert main(["resample", "in.nii", output, "--like", "like.nii", "--overwrite"]) == 1
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
 def test_missing_libraries_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -115,8 +115,8 @@ def test_other_inputs_are_not_replaced(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_arrays_in_a_zip_file_have_its_place(tmp_path: Path) -> None:
-    from bindless.dask.places import places_of
     from bindless.dask.sources import source_of
+    from bindless.model.file_places import places_of
 
     with zarr.storage.ZipStore(str(tmp_path / "in.zip"), mode="w") as packed:
         zarr.create_array(store=packed, shape=(4, 4), chunks=(2, 2), dtype="u1")[:] = 1

@@ -86,6 +86,25 @@ def test_a_preview_has_the_middle_slices() -> None:
     assert main([*command, "--preview", "slices.unknown"]) == 1
 
 
+def test_a_preview_of_pixels_that_are_no_numbers() -> None:
+    picture = pytest.importorskip("PIL.Image", reason="pip install pillow")
+    pixels = volume()
+    pixels[6, :7] = np.nan
+    image("in.zarr", pixels)
+    run("--spacing", "2.5,0.8,1.0", "--preview", "slices.png")
+    with picture.open("slices.png") as slices:
+        levels = np.asarray(slices)
+    assert (levels[:5, :16] == 0).all() and levels.std() > 10
+
+
+def test_a_result_does_not_take_the_place_of_another_grid() -> None:
+    image("in.zarr", volume())
+    image("other.zarr", np.zeros((9, 10, 11), np.uint8))
+    before = Path("other.zarr/zarr.json").read_bytes()
+    assert main(["resample", "in.zarr", "other.zarr", "--like", "other.zarr", "--overwrite"]) == 1
+    assert Path("other.zarr/zarr.json").read_bytes() == before and opened("other.zarr").array.shape == (9, 10, 11)
+
+
 def test_the_grid_of_another_image_and_a_matrix_of_the_world() -> None:
     pixels = volume()
     image("in.zarr", pixels)

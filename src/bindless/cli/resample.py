@@ -16,6 +16,7 @@ import numpy as np
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from .extras import require
 from .matrix_file import matrix_in
+from .nifti import is_nifti
 
 if TYPE_CHECKING:
     from ..dask.job import Job
@@ -93,7 +94,7 @@ def resample_file(args: argparse.Namespace) -> int:
     BlockError
         A block cannot be read, computed or written.
     """
-    if any(path.endswith((".nii", ".nii.gz")) for path in (args.input, args.output)):
+    if is_nifti(args.input) or is_nifti(args.output):
         from .volume_files import resample_volume
 
         return resample_volume(args)
@@ -217,8 +218,7 @@ def _job(args: argparse.Namespace) -> Job:
         )
     output = Output(Path(args.output), chunks, shards, args.codec, args.format)
     description = {"input": str(Path(args.input).absolute()), "displacement": args.displacement}
-    if args.matrix is not None:
-        places.append(args.matrix)
+    places += [path for path in (args.matrix, args.transform, args.like) if path is not None]
     return Job(image.array, field, warp, axes.axes, levels, output, description, places)
 
 
@@ -226,17 +226,13 @@ def _in_world(args: argparse.Namespace, image: InputImage) -> tuple[Grid, Any, A
     """The grid of the result, and the matrix and offset from its indices to those of the input."""
     from .world import affine_of, grid_of_zarr, target_of, transform_of
 
-    dims = len([axis for axis in image.axes if axis.kind == "space"])
-    if not 1 <= dims <= 3 or any(axis.kind != "space" for axis in image.axes[-dims:]):
-        names = [axis.name for axis in image.axes]
-        raise InvalidError(f"{args.input} has the axes {names}: the last ones, up to three, are in space")
     if args.scale is not None or args.shape is not None or (args.matrix is not None and args.matrix_units == "pixels"):
         raise InvalidError(
             "--scale, --shape and --matrix in pixels say where the result lies: leave them out with --spacing, --like "
             "and --transform, or take --matrix-units world"
         )
-    source = grid_of_zarr(image, dims)
-    target = target_of(args, source)
+    source = grid_of_zarr(args.input, image)
+    target, dims = target_of(args, source), source.dimensions
     if not np.allclose(target.direction, np.eye(dims), rtol=0, atol=1e-6):
         raise InvalidError(f"--like {args.like}: OME-Zarr has no turned axes, {target.direction.tolist()}")
     whole = affine_of(transform_of(args, dims), source, target)

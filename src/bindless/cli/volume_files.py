@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import InvalidError
+from ..model.file_places import places_of, require_apart
 from ..model.grid import Grid
 from ..model.transforms import Affine
 from ..space import resample
 from .matrix_file import matrix_in
+from .nifti import grid_of_nifti, is_nifti, open_nifti
 from .preview import save_preview
-from .world import grid_of_nifti, is_nifti, open_nifti, target_of, transform_of
+from .world import reversed_axes, target_of, transform_of
 
 __all__ = ["resample_volume"]
 
@@ -40,13 +42,15 @@ def resample_volume(args: argparse.Namespace) -> int:
             raise InvalidError(f"--{name.replace('_', '-')} is for zarr; NIfTI has --spacing, --like and --transform")
     if os.path.exists(args.output) and not args.overwrite:
         raise InvalidError(f"{args.output} exists: --overwrite replaces it")
+    inputs = places_of(args.input, args.matrix, args.transform, args.like)
+    require_apart(Path(args.output), inputs, replaces=False)
     image = open_nifti(args.input)
     source = grid_of_nifti(image)
     target = target_of(args, source)
     transform: Any = transform_of(args, source.dimensions)
     if args.matrix is not None and args.matrix_units == "pixels":  # from indices z, y, x to indices
         matrix = matrix_in(args.matrix)
-        transform = Affine(source.index_matrix @ _reversed(matrix) @ np.linalg.inv(target.index_matrix))
+        transform = Affine(source.index_matrix @ _of_indices(matrix) @ np.linalg.inv(target.index_matrix))
     try:
         pixels = np.asarray(image.dataobj)
     except (OSError, EOFError, ValueError, zlib.error) as error:  # the file ends early, or is damaged
@@ -62,13 +66,13 @@ def resample_volume(args: argparse.Namespace) -> int:
     return 0
 
 
-def _reversed(matrix: Any) -> Any:
+def _of_indices(matrix: Any) -> Any:
     """A matrix of indices (z, y, x) as one of (x, y, z), affine, with its last row."""
     whole = np.eye(4)
     if np.shape(matrix) not in ((3, 3), (3, 4), (4, 4)):
         raise InvalidError(f"--matrix has shape {np.shape(matrix)}; for a volume it is (3, 3), (3, 4) or (4, 4)")
     whole[: len(matrix), : len(matrix[0])] = matrix
-    return whole[np.ix_([2, 1, 0, 3], [2, 1, 0, 3])]
+    return reversed_axes(whole)
 
 
 def _write(path: str, pixels: Any, grid: Grid, header: Any) -> None:

@@ -17,6 +17,7 @@ from ..model.transforms import Affine, Transform, parts_of
 from ..space import from_sitk
 from .extras import require
 from .matrix_file import matrix_in
+from .nifti import grid_of_nifti, is_nifti, open_nifti
 
 if TYPE_CHECKING:
     from ..dask.ome_zarr import Axis, InputImage
@@ -24,48 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "affine_of",
     "axes_on",
-    "grid_of_nifti",
     "grid_of_zarr",
-    "is_nifti",
-    "open_nifti",
+    "reversed_axes",
     "target_of",
     "transform_of",
 ]
-
-
-def is_nifti(path: str) -> bool:
-    """Whether the name of a file is one of NIfTI."""
-    return path.endswith((".nii", ".nii.gz"))
-
-
-def open_nifti(path: str) -> Any:
-    """The volume of a file.
-
-    Raises
-    ------
-    InvalidError
-        It is none, or has other than three axes.
-    """
-    require("nibabel", "NIfTI is read and written with nibabel", "space")
-    import nibabel
-
-    if not is_nifti(path):
-        raise InvalidError(f"{path} is no file of NIfTI (.nii, .nii.gz)")
-    try:
-        image: Any = nibabel.load(path)
-    except (nibabel.filebasedimages.ImageFileError, OSError) as error:
-        raise InvalidError(f"{path} is no file of NIfTI: {error}") from error
-    if len(image.shape) != 3:
-        raise InvalidError(f"{path} has shape {image.shape}; a volume has three axes")
-    return image
-
-
-def grid_of_nifti(image: Any) -> Grid:
-    """Where the voxels of a volume of nibabel lie, for its array with the axes (z, y, x): the last one of the file
-    first."""
-    grid = Grid.from_nibabel(image)
-    matrix = grid.index_matrix[:, [2, 1, 0, 3]]
-    return Grid.from_matrix(_of_corners(matrix), grid.shape[::-1])
 
 
 def target_of(args: argparse.Namespace, source: Grid) -> Grid:
@@ -91,13 +55,22 @@ def _grid_in(path: str) -> Grid:
         return grid_of_nifti(open_nifti(path))
     from ..dask.ome_zarr import opened
 
-    image = opened(path)
-    return grid_of_zarr(image, len([axis for axis in image.axes if axis.kind == "space"]))
+    return grid_of_zarr(path, opened(path))
 
 
-def grid_of_zarr(image: InputImage, dims: int) -> Grid:
-    """Where the elements of the last axes of an image of zarr lie."""
+def grid_of_zarr(path: str, image: InputImage) -> Grid:
+    """Where the elements of an image of zarr lie along its axes in space.
+
+    Raises
+    ------
+    InvalidError
+        Those are not its last axes, up to three.
+    """
+    dims = len([axis for axis in image.axes if axis.kind == "space"])
     axes = image.axes[len(image.axes) - dims :]
+    if not 1 <= dims <= 3 or any(axis.kind != "space" for axis in axes):
+        names = [axis.name for axis in image.axes]
+        raise InvalidError(f"{path} has the axes {names}: the last ones, up to three, are in space")
     return Grid(
         image.array.shape[len(image.axes) - dims :],
         [axis.scale for axis in reversed(axes)],
@@ -166,13 +139,11 @@ def affine_of(transform: Transform | None, source: Grid, target: Grid) -> Array:
                 "bindless.space.resample, and files of NIfTI, take fields in memory"
             )
         matrix = part.matrix @ matrix
-    whole = np.linalg.inv(source.index_matrix) @ matrix
-    order = [*reversed(range(source.dimensions)), source.dimensions]
-    return np.array(whole[np.ix_(order, order)])
+    return reversed_axes(np.linalg.inv(source.index_matrix) @ matrix)
 
 
-def _of_corners(matrix: Array) -> Array:
-    """``Grid.matrix`` of an ``index_matrix``."""
-    whole: Array = matrix.copy()
-    whole[:-1, -1] -= 0.5 * matrix[:-1, :-1].sum(axis=1)
-    return whole
+def reversed_axes(matrix: Array) -> Array:
+    """A matrix (d + 1, d + 1) of points (x, y, z) as one of (z, y, x), or the other way round."""
+    dims = len(matrix) - 1
+    order = [*reversed(range(dims)), dims]
+    return np.array(matrix[np.ix_(order, order)])

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..model.arrays import DType
 from ..model.errors import InvalidError
+from ..model.file_places import places_of, require_apart
 from .arrays import halving
 from .blocks import Blocks, compute_block
 from .chunks import require_count, starts_in
@@ -19,7 +20,6 @@ from .errors import BlockError, part_text
 from .manifest import Manifest
 from .ome_zarr import FORMATS, Axis, multiscale_attributes
 from .output_folder import OutputFolder
-from .places import places_of, require_apart
 from .runners import Runner, run_all
 from .sources import source_of
 from .warp import Warp

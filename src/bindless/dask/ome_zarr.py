@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from ..model.errors import InvalidError
+from ..model.file_places import local_name
 from ..model.message_values import shown
-from .places import local_name
 from .zarr_metadata import is_name, named_errors, require_array, require_files
 
 __all__ = ["FORMATS", "Axis", "InputImage", "multiscale_attributes", "opened"]

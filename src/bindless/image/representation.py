@@ -17,7 +17,7 @@ from .picture_files.png import encode_png
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["as_html", "as_png", "as_text"]
+__all__ = ["as_html", "as_png", "as_text", "levels_of"]
 
 
 _LONGEST = 512  # pixels of a thumbnail's longer side
@@ -39,7 +39,7 @@ def as_text(image: Image) -> str:
 
 def as_png(image: Image) -> bytes | None:
     """The thumbnail as a PNG file; None of a closed image."""
-    return None if image._store.closed else encode_png(_shown(_view(image)[0])[0])
+    return None if image._store.closed else encode_png(levels_of(_view(image)[0])[0])
 
 
 def as_html(image: Image) -> str:
@@ -48,7 +48,7 @@ def as_html(image: Image) -> str:
     if image._store.closed:
         return f"<pre>{text}</pre>"
     pixels, part = _view(image)
-    shown, span = _shown(pixels)
+    shown, span = levels_of(pixels)
     height, width = shown.shape[:2]
     times = max(_SHORTEST // max(height, width), 1)
     notes = "".join(f"<br>{html.escape(note)}" for note in (part, span) if note)
@@ -127,7 +127,7 @@ def _contact_sheet(image: Image) -> tuple[Array, str]:
 # ---------------------------------------------------------------------- colours
 
 
-def _shown(pixels: Array) -> tuple[Array, str]:
+def levels_of(pixels: Array) -> tuple[Array, str]:
     """uint8 pixels, and the values that are shown as black and white; those of uint8 pixels are not changed.
 
     The range is that of the finite values of all colours; NaN is shown as black. Two channels that are not uint8 are

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import InvalidError
+from .errors import InvalidError
 
 __all__ = ["local_name", "places_of", "require_apart"]
 
