@@ -53,10 +53,10 @@ def save_preview(path: str, volume: Any, spacing: Sequence[float]) -> None:
     levels, _ = levels_of(np.concatenate([plane.ravel() for plane, _ in planes])[:, None, None])
     ends = np.cumsum([plane.size for plane, _ in planes])
     widths, smallest, pictures = dict(zip("xyz", spacing)), min(spacing), []
-    for (plane, axes), part in zip(planes, np.split(levels.ravel(), ends[:-1])):
+    for (plane, axes), grey in zip(planes, np.split(levels.ravel(), ends[:-1])):
         height, width = (max(round(n * widths[axis] / smallest), 1) for n, axis in zip(plane.shape, axes))
         scale = min(1.0, _MOST / max(height, width))
-        picture = Image.fromarray(part.reshape(plane.shape))
+        picture = Image.fromarray(grey.reshape(plane.shape))
         pictures.append(picture.resize((max(round(width * scale), 1), max(round(height * scale), 1))))
     whole = Image.new("L", (sum(part.width for part in pictures), max(part.height for part in pictures)))
     place = 0
