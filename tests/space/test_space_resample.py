@@ -146,6 +146,40 @@ def test_calls_that_come_again(device: bl.Device, context: bl.Context, filtering
             space.resample(image, space.Grid((8, 9, 11)), target, matrix, out=out, queue=queue, **options)
 
 
+def through_fields(kinds: str, vectors: list[Any], lies: space.Grid) -> space.Sequence:
+    made = {"d": space.Displacement, "b": space.BSpline}
+    return space.Sequence([made[kind](values, lies) for kind, values in zip(kinds, vectors)])
+
+
+@pytest.mark.parametrize("filtering", ["linear", "cubic"])
+@pytest.mark.parametrize("kinds", ["d", "b", "dd"])
+@pytest.mark.parametrize("on_device", [(), ("fields",), ("pixels", "out"), ("fields", "pixels", "out")])
+def test_calls_with_fields_that_come_again(
+    device: bl.Device, context: bl.Context, on_device: tuple[str, ...], kinds: str, filtering: str
+) -> None:
+    """With other vectors in the same memory, and on other grids: the values of the first call of another queue."""
+    random = np.random.default_rng(5)
+    source, target = grid(random, 3, (12, 13, 14)), grid(random, 3, (5, 6, 7))
+    with bl.Queue(device, context, in_order=True) as queue, bl.Queue(device, context) as other:
+        pixels = picture(random, source.shape)
+        memory = [bl.usm_empty((5, 6, 7, 3), np.float32, queue) for _ in kinds]
+        out = bl.usm_empty(target.shape, np.float32, queue) if "out" in on_device else None
+        image = bl.usm_empty(pixels.shape, pixels.dtype, queue).copy_from(pixels) if "pixels" in on_device else pixels
+        for _ in range(3):
+            lies = grid(random, 3, (5, 6, 7), 70.0)
+            vectors = [random.normal(size=(5, 6, 7, 3)).astype(np.float32) * 3 for _ in kinds]
+            expected = space.resample(
+                pixels, source, target, through_fields(kinds, vectors, lies), filtering=filtering, queue=other
+            )
+            moves = [there.copy_from(v) for there, v in zip(memory, vectors)] if "fields" in on_device else vectors
+            found = space.resample(
+                image, source, target, through_fields(kinds, moves, lies), filtering=filtering, out=out, queue=queue
+            )
+            assert out is None or found is out
+            values = found.numpy() if isinstance(found, bl.UsmArray) else found
+            np.testing.assert_allclose(values, expected, rtol=0, atol=1e-3)
+
+
 def test_results_in_the_callers_array(queue: bl.Queue) -> None:
     random, source, target, transform_, parts = case(3, "ad", "out")
     image = picture(random, source.shape, np.int16)
@@ -172,15 +206,16 @@ def test_positions_far_from_the_origin(queue: bl.Queue) -> None:
         np.testing.assert_allclose(found[:, inner], np.broadcast_to(expected, (2, size))[:, inner], rtol=0, atol=1e-3)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("spread", [0.0, 0.3])
-def test_the_edges_of_pixels_and_of_fields(queue: bl.Queue, spread: float) -> None:
+def test_the_edges_of_pixels_and_of_fields(queue: bl.Queue, spread: float, rows: int) -> None:
     """Edge values within half a pixel, the fill value beyond; a field ends half a pixel from its centres."""
     image = np.array([[10.0, 20.0], [30.0, 40.0]], np.float32)
     lies = space.Grid((2, 2))
     target = space.Grid((1, 5), (0.6, 1.0), (-0.7, 0.0))
     found = space.resample(image, lies, target, fill=-1.0, queue=queue)
     np.testing.assert_allclose(found, [[-1.0, 10.0, 15.0, 20.0, -1.0]], atol=1e-5)
-    field = space.Displacement(np.full((1, 2, 2), [spread, 1.0]), space.Grid((1, 2), (1.0, 4.0)))
+    field = space.Displacement(np.full((rows, 2, 2), [spread, 1.0]), space.Grid((rows, 2), (1.0, 4.0)))
     found = space.resample(image, lies, target, field, fill=-1.0, queue=queue)
     expected = [-1.0] + [30.0 + 10 * np.clip(x + spread, 0, 1) if x + spread <= 1.5 else -1.0 for x in (-0.1, 0.5, 1.1)]
     np.testing.assert_allclose(found, [[*expected, -1.0]], atol=1e-4)

@@ -15,6 +15,7 @@
  *     bit 26      offsets in an array fit 32 bits
  *     bit 27      centres of elements and texels are at 0
  *     bit 28      there are fields of vectors on grids of their own, in place of an array (filter/field.h)
+ *     bit 29      there is one, a linear one, of less than 2^28 vectors, and two or more along each axis
  * Bits 22-27 are those of arrays in memory.
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_INCLUDE_MODE_H
@@ -58,6 +59,7 @@ static inline bool keeps_index(uint mode, uint axis) { return (KNOWN_MODE(mode) 
 static inline bool has_packed_rows(uint mode) { return (KNOWN_MODE(mode) >> 25 & 1) != 0; }
 static inline bool is_uncentred(uint mode) { return (KNOWN_MODE(mode) >> 27 & 1) != 0; }
 static inline bool has_fields(uint mode) { return (KNOWN_MODE(mode) >> 28 & 1) != 0; }
+static inline bool has_linear_field(uint mode) { return (KNOWN_MODE(mode) >> 29 & 1) != 0; }
 static inline bool is_small(uint mode) { return (KNOWN_MODE(mode) >> 26 & 1) != 0; }
 
 #endif

@@ -67,7 +67,118 @@ NOT_INLINED struct position through_fields(global const double *fields, double x
     return (struct position){p[0], p[1], p[2]};
 }
 
-INLINED struct position position_of(struct map map, struct element element, uint mode)
+/* The linear field, read once by a work-item. */
+struct linear_field {
+    double x[4], y[4], z[4]; /* by rows, A of the positions of elements */
+    float b[9];              /* by rows, B */
+    int size_x, size_y, size_z;
+    global const float4 *vectors;
+};
+
+/* Sums of products that need not be rounded twice. */
+#ifdef __NVPTX__
+#define FUSED(A, B, C) __builtin_fma(A, B, C)
+#define FUSED_FLOAT(A, B, C) __builtin_fmaf(A, B, C)
+#else
+#define FUSED(A, B, C) ((A) * (B) + (C))
+#define FUSED_FLOAT(A, B, C) ((A) * (B) + (C))
+#endif
+
+/* The row of A that leads from elements: `row` leads from positions of the map. */
+INLINED void compose_row(struct map map, global const double *row, double *into)
+{
+    const double in_x = row[0], in_y = row[1], in_z = row[2], offset = row[3];
+    UNROLLED for (int k = 0; k < 4; k++)
+    {
+        const double z = DIMENSIONS > 2 ? in_z * map.z[k] : 0.0, yz = DIMENSIONS > 1 ? in_y * map.y[k] + z : 0.0;
+        into[k] = in_x * map.x[k] + yz + (k == 3 ? offset : 0.0);
+    }
+}
+
+INLINED struct linear_field linear_field_of(struct map map, uint mode)
+{
+    struct linear_field linear = {.vectors = 0};
+    if (has_linear_field(mode)) {
+        global const double *description = (global const double *)map.coords;
+        const struct bindless_field field = bindless_field_of(description, description);
+        compose_row(map, description, linear.x);
+        compose_row(map, description + 4, linear.y);
+        compose_row(map, description + 8, linear.z);
+        UNROLLED for (int k = 0; k < 9; k++) linear.b[k] = (float)description[12 + k];
+        linear.size_x = field.size[0];
+        linear.size_y = field.size[1];
+        linear.size_z = field.size[2];
+        linear.vectors = (global const float4 *)field.vectors;
+    }
+    return linear;
+}
+
+/* The cell of a position, and where it is there, to 2^-23: at its first or last edge beyond the outer vectors. */
+struct cell {
+    uint low;
+    float fraction;
+    bool inside;
+};
+
+INLINED struct cell cell_of(double p, int size)
+{
+    const double shifted = p + 0x1.8p29; /* the lowest bit of the sum is 2^-23 */
+    const ulong bits = __builtin_astype(shifted, ulong);
+    const int index = (int)(bits >> 23) - (int)(__builtin_astype(0x1.8p29, ulong) >> 23), last = size - 2;
+    const float fraction = __builtin_astype(0x3f800000u | ((uint)bits & 0x7fffff), float) - 1.0f;
+    struct cell cell;
+    cell.inside = p >= -0.5 && p <= (double)size - 0.5;
+    cell.low = (uint)(index < 0 ? 0 : index > last ? last : index);
+    cell.fraction = index < 0 ? 0.0f : index > last ? 1.0f : fraction;
+    return cell;
+}
+
+INLINED float4 fused4(float a, float4 b, float4 c)
+{
+    return (float4)(FUSED_FLOAT(a, b.x, c.x), FUSED_FLOAT(a, b.y, c.y), FUSED_FLOAT(a, b.z, c.z), 0.0f);
+}
+
+INLINED float4 between(float4 low, float4 high, float fraction) { return fused4(fraction, high - low, low); }
+
+INLINED float4 field_row(global const float4 *row, float fraction) { return between(row[0], row[1], fraction); }
+
+INLINED double affine_row(const double *row, double x, double y, double z)
+{
+    return FUSED(row[0], x, FUSED(row[1], y, FUSED(row[2], z, row[3])));
+}
+
+INLINED float vector_row(const float *row, float4 v)
+{
+    return FUSED_FLOAT(row[0], v.x, FUSED_FLOAT(row[1], v.y, row[2] * v.z));
+}
+
+/* Where the field leads from a position p of element (x, y, z). */
+INLINED struct position through_linear_field(struct linear_field field, struct position p, double x, double y, double z)
+{
+    const struct cell none = {0, 0.0f, true};
+    const struct cell in_x = cell_of(p.x, field.size_x);
+    const struct cell in_y = DIMENSIONS > 1 ? cell_of(p.y, field.size_y) : none;
+    const struct cell in_z = DIMENSIONS > 2 ? cell_of(p.z, field.size_z) : none;
+    float4 v = 0.0f;
+    if (in_x.inside && in_y.inside && in_z.inside) {
+        const uint width = (uint)field.size_x, plane = width * (uint)field.size_y;
+        global const float4 *row = field.vectors + (in_z.low * plane + (in_y.low * width + in_x.low));
+        v = field_row(row, in_x.fraction);
+        if (DIMENSIONS > 1) v = between(v, field_row(row + width, in_x.fraction), in_y.fraction);
+        if (DIMENSIONS > 2) {
+            const float4 low = field_row(row + plane, in_x.fraction), high = field_row(row + plane + width, in_x.fraction);
+            v = between(v, between(low, high, in_y.fraction), in_z.fraction);
+        }
+    }
+    const float *b = field.b;
+    struct position q = {0.0, 0.0, 0.0};
+    q.x = affine_row(field.x, x, y, z) + (double)vector_row(b, v);
+    if (DIMENSIONS > 1) q.y = affine_row(field.y, x, y, z) + (double)vector_row(b + 3, v);
+    if (DIMENSIONS > 2) q.z = affine_row(field.z, x, y, z) + (double)vector_row(b + 6, v);
+    return q;
+}
+
+INLINED struct position position_of(struct map map, struct linear_field field, struct element element, uint mode)
 {
     const double centre = is_centred(mode) ? 0.5 : is_uncentred(mode) ? 0.0 : map.centre;
     const double x = centre_of(map.first_x + element.x, centre), y = centre_of(map.first_y + element.y, centre),
@@ -99,8 +210,8 @@ INLINED struct position position_of(struct map map, struct element element, uint
         p.z += vector_component(map, element.number, 2, mode);
 #endif
     }
-    if (has_fields(mode)) return through_fields((global const double *)map.coords, p.x, p.y, p.z);
-    return p;
+    if (has_linear_field(mode)) return through_linear_field(field, p, x, y, z);
+    return has_fields(mode) ? through_fields((global const double *)map.coords, p.x, p.y, p.z) : p;
 }
 
 #endif

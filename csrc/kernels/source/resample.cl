@@ -171,6 +171,7 @@ kernel void KERNEL(resample)(ulong image, LAYER MAP_PARAMETERS, float scale_x, f
                              uint depth, uint format, uint mode)
 {
     const struct map map = MAP_OF_PARAMETERS;
+    const struct linear_field field = linear_field_of(map, mode);
     const struct units units = {0.5 - centre, scale_x, scale_y, scale_z, bias_x, bias_y, bias_z,
                                 {origin_x, whole_x}, {origin_y, whole_y}, {origin_z, whole_z}, (float)fill};
     const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
@@ -178,7 +179,7 @@ kernel void KERNEL(resample)(ulong image, LAYER MAP_PARAMETERS, float scale_x, f
 #define PUT(ELEMENT, COLOR) store_item(out, (ELEMENT).number, STORED_COLOR(COLOR, format, mode), false)
 #if CLASS_F
     if (interpolation(mode) == BINDLESS_CUBIC) {
-#define LOAD(ELEMENT) position_of(map, ELEMENT, mode)
+#define LOAD(ELEMENT) position_of(map, field, ELEMENT, mode)
 #define DO(POSITION) spline(image, layer, POSITION, is_centred(mode) ? 0.5 : centre, units, format, mode)
         FOR_ELEMENTS(size, tile(mode), struct position, LOAD, color, DO, PUT);
 #undef LOAD
@@ -186,7 +187,7 @@ kernel void KERNEL(resample)(ulong image, LAYER MAP_PARAMETERS, float scale_x, f
         return;
     }
 #endif
-#define LOAD(ELEMENT) point_of(position_of(map, ELEMENT, mode), units, mode)
+#define LOAD(ELEMENT) point_of(position_of(map, field, ELEMENT, mode), units, mode)
 #define DO(POINT) sampled(image, layer, POINT, units, mode)
     FOR_ELEMENTS_TOGETHER(size, tile(mode), point, LOAD, color, DO, PUT);
 }

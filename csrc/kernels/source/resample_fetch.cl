@@ -32,6 +32,7 @@ kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x
                                    global void *values, uint width, uint height, uint depth, uint format, uint mode)
 {
     const struct map map = MAP_OF_PARAMETERS;
+    const struct linear_field field = linear_field_of(map, mode);
     const bool part = is_window(mode);
     const struct source source = {part ? whole_x : size_x, part ? whole_y : size_y, part ? whole_z : size_z,
                                   size_x, size_y, size_z,
@@ -39,7 +40,7 @@ kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x
                                   centre, fill, format, mode};
     const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
     const struct extent size = {width, height, depth};
-#define LOAD(ELEMENT) position_of(map, ELEMENT, mode)
+#define LOAD(ELEMENT) position_of(map, field, ELEMENT, mode)
 #define DO(POSITION) sample_picture(image, layer, POSITION, source)
 #define PUT(ELEMENT, ELEMENTS) store_item(out, (ELEMENT).number, ELEMENTS, false)
     FOR_ELEMENTS(size, tile(mode), struct position, LOAD, uint4, DO, PUT);

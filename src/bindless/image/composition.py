@@ -10,9 +10,10 @@ import numpy.typing as npt
 from ..model.errors import ArgumentError
 from ..model.grid import Grid
 from ..model.transforms import Affine, Part, Transform, parts_of
-from ..sampling.fields import Field
+from ..sampling.fields import Field, add_packing, has_packing
 from ..sycl.queue.queue import Queue
-from .array_library import hand_over, view
+from ..sycl.usm import UsmArray
+from .array_library import AnyArray, hand_over, view
 
 __all__ = ["Composition", "compose"]
 
@@ -28,22 +29,49 @@ class Composition(NamedTuple):
         (d + 1, d + 1): from indices of the target, x first, to those of the first field, or else of the source.
     fields : tuple[Field, ...]
         Each one leads to the indices of the next field, and the last one to those of the source.
-    vectors : tuple[Any, ...]
-        Those of each field, as the caller gave them.
+    names : tuple[str, ...]
+        Of the vectors of each field, for errors.
     """
 
     matrix: Floats
     fields: tuple[Field, ...]
-    vectors: tuple[Any, ...] = ()
+    names: tuple[str, ...] = ()
 
-    def hand_over(self) -> None:
-        """Order the streams of the vectors' libraries after the commands that read them."""
-        for value, field in zip(self.vectors, self.fields):
-            hand_over(value, field.vectors)
+    def on(self, queue: Queue) -> Composition:
+        """The same with vectors that ``pack_fields`` takes in a queue: in place where their library allows.
+
+        Raises
+        ------
+        ArgumentError
+            Vectors that are no numbers.
+        InvalidError
+            Vectors that are no array, or memory of a device that the queue does not reach.
+        """
+        fields = [
+            field if has_packing(queue, field.vectors) else field._replace(vectors=_view(name, field.vectors, queue))
+            for name, field in zip(self.names, self.fields)
+        ]
+        return self._replace(fields=tuple(fields))
+
+    def hand_over(self, own: Composition) -> None:
+        """Order the streams of the vectors' libraries after the commands that read them, as ``on`` gave them."""
+        for field, view_of_field in zip(self.fields, own.fields):
+            hand_over(field.vectors, view_of_field.vectors)
 
 
-def compose(queue: Queue, source: Grid, target: Grid, transform: Transform | None) -> Composition:
+def _view(name: str, vectors: Any, queue: Queue) -> AnyArray:
+    array = view(name, vectors, queue)
+    if array.dtype.kind not in "iuf":
+        raise ArgumentError(f"{name} has dtype {array.dtype}; it is made of numbers")
+    if isinstance(array, UsmArray):
+        add_packing(queue, vectors, array)
+    return array
+
+
+def compose(source: Grid, target: Grid, transform: Transform | None) -> Composition:
     """Every affine part between two fields is one matrix, multiplied in double precision.
+
+    The vectors of the fields are as the caller gave them.
 
     Raises
     ------
@@ -72,14 +100,11 @@ def compose(queue: Queue, source: Grid, target: Grid, transform: Transform | Non
             matrix, spread = part.matrix @ matrix, part.matrix[:dims, :dims] @ spread
             continue
         close(part.grid)
-        vectors = view(part.name, part.vectors, queue)
-        if vectors.dtype.kind not in "iuf":
-            raise ArgumentError(f"{part.name} has dtype {vectors.dtype}; it is made of numbers")
         matrix, spread = part.grid.index_matrix, np.eye(dims)
-        fields.append(Field(vectors, part.interpolation, matrix[:dims], spread))
+        fields.append(Field(part.vectors, part.interpolation, matrix[:dims], spread))
     close(source)
     assert first is not None
-    return Composition(first, tuple(fields), tuple([part.vectors for part in parts if not isinstance(part, Affine)]))
+    return Composition(first, tuple(fields), tuple([part.name for part in parts if not isinstance(part, Affine)]))
 
 
 def _require(dims: int, target: Grid, parts: tuple[Part, ...]) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..model.arrays import Array
 from ..model.image_descriptor import integer
+from ..model.resampling import FieldKind
 from ..sampling.packing import After, pack
 from ..sampling.vectors import vectors_of
 from ..sycl.queue.queue import Queue
@@ -72,7 +73,8 @@ def _read(image: Image, coords: AnyArray, layers: Any, values: AnyArray, after: 
     in_usm = isinstance(values, UsmArray)
     vectors, after = vectors_of(queue, source.unit, "coords", coords, on_device=in_usm, after=after)
     map_, nbytes = source.map_of(matrix_of_coordinates(dims)), values.nbytes // len(layers)
-    sizes, kind = (values.size // (len(layers) * image.num_channels),), (vectors.array.dtype, vectors.strides)
+    sizes = (values.size // (len(layers) * image.num_channels),)
+    kind = vectors.array.dtype, vectors.strides, FieldKind.none
     events: After = ()
     for number, layer in enumerate(layers):
         plan = source.plans.get((sizes, layer, values.dtype, image.num_channels, kind))

@@ -15,7 +15,8 @@ from ..bindless_images.result_arrays import empty_result
 from ..bindless_images.scratch_memory import leave_array
 from ..model.aspects import Aspect
 from ..model.enums import Boundary, CoordinateNormalizationMode, FilteringMode, ImageType, Interpolation, Precision
-from ..sampling.fields import Field, numbers_of_fields, pack_fields
+from ..model.resampling import FieldKind
+from ..sampling.fields import Field, kind_of_fields, numbers_of_fields, pack_fields
 from ..sampling.packing import After
 from ..sampling.row_blocks import require_room
 from ..sampling.source import Source
@@ -210,8 +211,9 @@ def draw(
     several = described.is_layered and np.ndim(matrix) == 3
     fields, vectors = (moves, None) if isinstance(moves, tuple) else (None, moves)
     maps = source.maps_of(matrix, layers) if several else (source.map_of(matrix, has_fields=fields is not None),)
-    inputs = [vectors] if fields is None else [field.vectors for field in fields]
-    in_usm, in_order = UsmArray in {*map(type, inputs)}, queue._stream.in_order
+    inputs = [vectors] if fields is None else []  # fields are packed before the result is written
+    in_usm = isinstance(vectors, UsmArray) if fields is None else any(field.on_device for field in fields)
+    in_order = queue._stream.in_order
     result = None if out is None else Result(queue, out, shape, dtype, inputs, native.pictures)
     target = on_device if result is None or result.array is None else type(result.array) is UsmArray
     with native._lock if target else _UNLOCKED:  # another thread would overwrite memory that is kept for results
@@ -226,13 +228,13 @@ def draw(
         kind, array = None, None
         if fields is not None:
             array, packed = pack_fields(queue, source.fields_of(fields), on_device=target or in_usm)
-            after, kind = (*after, *packed), (array.dtype, (numbers_of_fields(fields), 0))
+            after, kind = (*after, *packed), (array.dtype, (numbers_of_fields(fields), 0), kind_of_fields(fields))
         elif vectors is not None:
             there = target or in_usm
             if there and not in_usm and source.reads_host:
                 vectors, there = np.array(vectors), False  # the caller's may change
             read, after = vectors_of(queue, source.unit, name, vectors, on_device=there, after=after)
-            array, kind = read.array, (read.array.dtype, read.strides)
+            array, kind = read.array, (read.array.dtype, read.strides, FieldKind.none)
         nbytes = values.nbytes // layers
         events: After = ()
         for layer in range(layers if values.nbytes else 0):

@@ -23,6 +23,7 @@ from ..model.enums import ImageType, Precision, UsmKind
 from ..model.filter import CoordinateMap
 from ..model.image_call import ImageCall
 from ..model.image_handles import SampledImageHandle
+from ..model.resampling import FieldKind
 from ..sampling.area import AreaPlan
 from ..sampling.plan import Plan, Program
 from ..sycl.queue.queue import Queue
@@ -135,7 +136,7 @@ def remember(
     vector_bytes = 0 if vectors_dtype is None else count * dims * vectors_dtype.itemsize
     if on_host and nbytes * layers + vector_bytes > _MAX_STAGED and image._queue._backend.resampling is None:
         return
-    kind = None if vectors is None else (vectors_dtype, (dims, 1))
+    kind = None if vectors is None else (vectors_dtype, (dims, 1), FieldKind.none)
     maps = source.maps_of(matrix, layers) if several else (source.map_of(fixed if matrix is None else matrix),)
     is_affine = maps[0].matrix[12:] == _AFFINE
     if any((map_.matrix[12:] == _AFFINE) is not is_affine for map_ in maps):

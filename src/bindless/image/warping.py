@@ -159,15 +159,16 @@ def resample(image: Image, target: Grid, transform: Transform | Any = None, *, o
         raise ArgumentError("the image has no grid: make it by Image(array, grid=bindless.space.Grid(...))")
     if not isinstance(target, Grid):
         raise ArgumentError(f"target={shown(target)} is no Grid; bindless.space.Grid(shape, spacing, origin) is one")
-    map_, dims = compose(image._queue, grid, target, transform), grid.dimensions
+    map_, dims = compose(grid, target, transform), grid.dimensions
     matrix = of_pixels(map_.matrix)[:dims]
     factors = 1 / np.array(image._size, np.float64) if image._sampler.is_normalized else np.ones(dims)
     if not map_.fields:
         matrix[:, -1] += 0.5
         return image.warp(factors[:, None] * matrix, target.shape, out=out)
-    fields = scale_fields(shift_fields(map_.fields, 0.5), factors)
+    own = map_.on(image._queue)
+    fields = scale_fields(shift_fields(own.fields, 0.5), factors)
     picture = image._store.warp(image, matrix, frame_of(image, target.shape, "resample"), fields, out)
-    map_.hand_over()
+    map_.hand_over(own)
     return picture
 
 

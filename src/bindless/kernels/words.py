@@ -13,7 +13,7 @@ from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageTy
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_call import ImageCall
 from ..model.image_descriptor import ImageDescriptor
-from ..model.resampling import Resampling
+from ..model.resampling import FieldKind, Resampling
 from ..model.sampler import BindlessImageSampler
 from .launch_range import picture_kind, rows_kind
 
@@ -86,7 +86,7 @@ def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bo
     flags = (
         filter_.ignore_nan,
         picture.rounding == "away",
-        has_vectors and not picture.has_fields,
+        has_vectors and not picture.fields,
         has_vectors and picture.coords_dtype.itemsize == 8,
         not map_.is_affine,
         picture.scale != (1.0, 1.0, 1.0) or picture.bias != (0.0, 0.0, 0.0),
@@ -95,7 +95,7 @@ def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bo
         word |= flag << bit
     kind = picture_kind(picture.shape)
     window = picture.window is not None
-    return word | kind << 18 | (map_.centre == 0.5) << 20 | window << 21 | picture.has_fields << 28
+    return word | kind << 18 | (map_.centre == 0.5) << 20 | window << 21 | picture.fields << 28
 
 
 def memory_format(element: DType, texel: DType, channels: int) -> int:
@@ -117,7 +117,7 @@ def memory_mode(
     *,
     packed: bool,
     small: bool,
-    has_fields: bool = False,
+    fields: FieldKind = FieldKind.none,
 ) -> int:
     """The argument ``mode`` of pictures of an array in memory: see csrc/kernels/include/mode.h.
 
@@ -133,14 +133,14 @@ def memory_mode(
         Of elements and texels.
     packed, small : bool
         Whether rows are packed, and whether offsets fit 32 bits.
-    has_fields : bool
-        Whether the vectors are fields.
+    fields : FieldKind
+        Whether the vectors are fields, and which.
     """
-    word = filter_.interpolation.number | 1 << 13 | (coords is not None and not has_fields) << 14
+    word = filter_.interpolation.number | 1 << 13 | (coords is not None and not fields) << 14
     word |= (coords is not None and coords.itemsize == 8) << 15 | rows_kind(shape) << 18 | (centre == 0.5) << 20
     for axis, keep in enumerate(keeps):
         word |= filter_.boundary[axis].number << (3 + 3 * axis) | keep << (22 + axis)
-    return word | packed << 25 | small << 26 | (centre == 0) << 27 | has_fields << 28
+    return word | packed << 25 | small << 26 | (centre == 0) << 27 | fields << 28
 
 
 @lru_cache(64)

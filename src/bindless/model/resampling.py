@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from .filter import CoordinateMap, Filter
 from .image_descriptor import ImageDescriptor
 from .string_enum import StringEnum
 
-__all__ = ["Resampling", "Strategy", "Window"]
+__all__ = ["FieldKind", "Resampling", "Strategy", "Window"]
 
 _FLOAT32: np.dtype[np.generic] = np.dtype(np.float32)
 
@@ -24,6 +25,15 @@ class Strategy(StringEnum):
     footprints."""
     resampling = "resampling"
     """Of every other picture, and of the same, more slowly."""
+
+
+class FieldKind(IntEnum):
+    """Fields of vectors that move positions, as kernels tell them apart: two bits of their argument ``mode``."""
+
+    none = 0
+    any = 1
+    linear = 3
+    """One linear field behind an affine map, of less than 2^28 vectors, and two or more along each axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +93,8 @@ class Resampling:
     coords_strides
         Distance between picture elements, and between components, in elements of the array; may be negative. Of
         fields their number of doubles, and 0.
-    has_fields
-        Whether ``coords`` are fields of vectors on grids of their own, as ``sampling.fields`` packs them.
+    fields
+        Whether ``coords`` are fields of vectors on grids of their own, as ``sampling.fields`` packs them, and which.
     scale, bias
         (x, y, z), representable in float32: from positions in texels to the coordinates of the handle.
     values
@@ -116,7 +126,7 @@ class Resampling:
     coords: int = 0
     coords_dtype: np.dtype[np.generic] = _FLOAT32
     coords_strides: tuple[int, int] = (0, 0)
-    has_fields: bool = False
+    fields: FieldKind = FieldKind.none
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rounding: Literal["even", "away"] = "even"

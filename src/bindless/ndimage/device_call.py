@@ -99,6 +99,11 @@ class DeviceCall(NamedTuple):
     filter: Coefficients | None
     margin: int
 
+    @property
+    def on_device(self) -> bool:
+        """See ``repeated.Call``."""
+        return True
+
     def submit(self, value: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None of arrays that are to be imported."""
         if not self.writes:

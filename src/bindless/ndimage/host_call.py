@@ -127,7 +127,7 @@ class HostCall(NamedTuple):
 
     Attributes
     ----------
-    queue, dims, margin
+    queue, dims, margin, on_device
         As of ``repeated.Call``.
     images : Images
         Of the queue.
@@ -168,6 +168,11 @@ class HostCall(NamedTuple):
     texels: tuple[int, ...]
     result: _Result
 
+    @property
+    def on_device(self) -> bool:
+        """See ``repeated.Call``."""
+        return False
+
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """See ``repeated.Call``: None also where the queue keeps no such image now, or a library gives no array."""
         result, points = self.result, coords
@@ -176,7 +181,7 @@ class HostCall(NamedTuple):
             try:
                 array = result.read(value)
                 target = None if target is None else result.read(target)
-                points = None if coords is None else result.read(coords)
+                points = coords if self.coords is None else result.read(coords)
             except (BufferError, RuntimeError, TypeError, ValueError):
                 return None
         if target is not None and not target.flags.writeable:
@@ -220,7 +225,7 @@ class HostFilterCall(NamedTuple):
 
     Attributes
     ----------
-    queue, dims, margin
+    queue, dims, margin, on_device
         As of ``repeated.Call``.
     filter : HostFilter
         The filter.
@@ -245,6 +250,11 @@ class HostFilterCall(NamedTuple):
     order: tuple[int, ...]
     back: tuple[int, ...]
     result: _Result
+
+    @property
+    def on_device(self) -> bool:
+        """See ``repeated.Call``."""
+        return False
 
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """See ``repeated.Call``."""

@@ -15,7 +15,8 @@ from ..image.spline_filter import described_filter, spline_launches
 from ..model.arrays import DType
 from ..model.enums import Precision
 from ..model.filter import Filter
-from ..sampling.fields import pack_fields
+from ..model.resampling import FieldKind
+from ..sampling.fields import kind_of_fields, pack_fields
 from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -82,10 +83,8 @@ def values_in_place(
     if arranged is None:
         return None
     kind = None if coords is None else coords.dtype
-    has_fields = bool(places.fields)
-    picture = _picture(
-        queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, has_fields=has_fields
-    )
+    fields = kind_of_fields(places.fields)
+    picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, fields=fields)
     memory = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
     read = [texels] if coords is None else [texels, coords]
     if isinstance(memory, UsmArray) and not any(_overlap(memory, array) for array in read):
@@ -156,10 +155,10 @@ def _remembered(
     filter_: Filter,
     centre: float,
     coords: DType | None,
-    has_fields: bool,
+    fields: FieldKind,
     fill: str,
 ) -> MemoryPicture:
-    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=has_fields)
+    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, fields=fields)
 
 
 def _picture(
@@ -171,13 +170,13 @@ def _picture(
     centre: float,
     coords: DType | None,
     *,
-    has_fields: bool = False,
+    fields: FieldKind = FieldKind.none,
 ) -> MemoryPicture:
     """The launch, made once for queues of the package, which nobody drops."""
     if not is_own(queue):
-        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, has_fields=has_fields)
+        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, fields=fields)
     fill = repr(filter_.fill)  # 0.0 and -0.0 are equal
-    return _remembered(queue, arranged, texel, value, filter_, centre, coords, has_fields, fill)
+    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fields, fill)
 
 
 after_fork(_remembered.cache_clear)

@@ -23,8 +23,8 @@ from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
-from ..model.resampling import Resampling
-from ..sampling.fields import numbers_of_fields, pack_fields
+from ..model.resampling import FieldKind, Resampling
+from ..sampling.fields import kind_of_fields, numbers_of_fields, pack_fields
 from ..sampling.packing import After
 from ..sampling.plan import Plan
 from ..sampling.prepare import prepare as prepare_picture
@@ -80,8 +80,8 @@ class Description(NamedTuple):
         Whether the pixels are a part of a larger array.
     prefilter : bool
         Whether a cubic interpolation computes the coefficients of B-splines first.
-    fields : int
-        Numbers of the fields that move positions.
+    fields : tuple[int, FieldKind]
+        Numbers of the fields that move positions, and their kind.
     """
 
     dtype: DType
@@ -96,7 +96,7 @@ class Description(NamedTuple):
     centre: float = 0.0
     in_window: bool = False
     prefilter: bool = True
-    fields: int = 0
+    fields: tuple[int, FieldKind] = (0, FieldKind.none)
 
 
 class CallPlan:
@@ -155,9 +155,9 @@ class CallPlan:
         )
         if described.coords is not None:
             self._picture = replace(self._picture, coords_dtype=described.coords)
-        if described.fields:
-            strides = described.fields, 0
-            self._picture = replace(self._picture, coords_dtype=_FLOAT64, coords_strides=strides, has_fields=True)
+        numbers, kind = described.fields
+        if kind:
+            self._picture = replace(self._picture, coords_dtype=_FLOAT64, coords_strides=(numbers, 0), fields=kind)
 
     def memory(self, queue: Queue) -> AnyArray:
         """New memory for the values."""
@@ -351,12 +351,12 @@ def resample(
         source.on_device
         or isinstance(target.array, UsmArray)
         or isinstance(coords, UsmArray)
-        or any(isinstance(field.vectors, UsmArray) for field in places.fields),
+        or any(field.on_device for field in places.fields),
         None if coords is None else coords.dtype,
         places.map.centre,
         places.window is not None,
         prefilter,
-        numbers_of_fields(places.fields) if places.fields else 0,
+        (numbers_of_fields(places.fields), kind_of_fields(places.fields)),
     )
     plan = prepare(queue.device, described, filter_)
     values = None

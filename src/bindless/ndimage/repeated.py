@@ -31,6 +31,8 @@ class Call(Protocol):
         Axes of the input and of the result, and those that the map concerns.
     margin : int
         Elements in front of the array along each axis where a map leads: coefficients of B-splines exceed it.
+    on_device : bool
+        Whether fields that move positions are read there.
     """
 
     @property
@@ -39,8 +41,13 @@ class Call(Protocol):
     def dims(self) -> tuple[int, int, int]: ...
     @property
     def margin(self) -> int: ...
+    @property
+    def on_device(self) -> bool: ...
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
-        """The result; None where the call is to be computed as if it were the first."""
+        """The result; None where the call is to be computed as if it were the first.
+
+        The coordinates are as the caller gave them, or fields as ``pack_fields`` made them.
+        """
 
 
 _calls: dict[Key, Call] = {}  # in queues of the package, which last until they are closed

@@ -91,7 +91,7 @@ class UsmCall(NamedTuple):
 
     Attributes
     ----------
-    queue, dims, margin
+    queue, dims, margin, on_device
         As of ``repeated.Call``.
     images : Images
         Of the queue.
@@ -123,6 +123,11 @@ class UsmCall(NamedTuple):
     first: int
     result: _Result
 
+    @property
+    def on_device(self) -> bool:
+        """See ``repeated.Call``."""
+        return True
+
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """See ``repeated.Call``: None also where the queue keeps no such image now."""
         result, queue, packing = self.result, self.queue, self.packing
@@ -144,7 +149,7 @@ class UsmCall(NamedTuple):
             if packing is not None:
                 value = packing.submit(value, arrays[-1 if result.is_direct else -2])
             queue.ext_oneapi_copy(value, image.store._memory)
-            if coords is not None:
+            if coords is not None and coords.ndim > 1:  # no fields
                 coords = UsmArray(coords._owner, coords.shape[1:], coords.dtype, None, coords._offset + self.first)
             there: UsmArray
             values: Any
@@ -165,7 +170,7 @@ class UsmFilterCall(NamedTuple):
 
     Attributes
     ----------
-    queue, dims, margin
+    queue, dims, margin, on_device
         As of ``repeated.Call``.
     filter : DeviceFilter
         The filter.
@@ -187,6 +192,11 @@ class UsmFilterCall(NamedTuple):
     packing: Packing | None
     back: tuple[int, ...]
     result: _Result
+
+    @property
+    def on_device(self) -> bool:
+        """See ``repeated.Call``."""
+        return True
 
     def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """See ``repeated.Call``."""

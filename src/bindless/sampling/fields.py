@@ -7,19 +7,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.scratch_memory import array_in, take
+from ..core._submission import array_layout
 from ..model.arrays import Array
 from ..model.enums import Interpolation
+from ..model.resampling import FieldKind
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .packing import After, pack
+from .packing import After, Layout, Packing, pack
 
-__all__ = ["Field", "numbers_of_fields", "pack_fields", "scale_fields", "shift_fields"]
+__all__ = [
+    "Field",
+    "add_packing",
+    "has_packing",
+    "kind_of_fields",
+    "layouts_of",
+    "numbers_of_fields",
+    "pack_fields",
+    "scale_fields",
+    "shift_fields",
+]
 
 AnyArray = Union[Array, UsmArray]
 Floats = npt.NDArray[np.float64]
@@ -27,6 +39,9 @@ Floats = npt.NDArray[np.float64]
 _NUMBERS = 28  # of a description
 _LANES = 4  # floats of a vector
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_MOST_PACKINGS = 64
+_MOST_VECTORS = 1 << 28  # of FieldKind.linear
+_NO_PACKINGS: dict[Any, Packing] = {}
 
 
 class Field(NamedTuple):
@@ -35,8 +50,9 @@ class Field(NamedTuple):
 
     Attributes
     ----------
-    vectors : AnyArray
-        Shape (*grid, d), of numbers, in (x, y[, z]) order.
+    vectors : AnyArray | Any
+        Shape (*grid, d), of numbers, in (x, y[, z]) order. An array of another library lies on the queue's device, and
+        ``has_packing`` says of which ones.
     interpolation : Interpolation
         ``linear``, or ``cubic`` of coefficients of B-splines.
     linear : NDArray[np.float64]
@@ -45,10 +61,15 @@ class Field(NamedTuple):
         Shape (d, d).
     """
 
-    vectors: AnyArray
+    vectors: AnyArray | Any
     interpolation: Interpolation
     linear: Floats
     spread: Floats
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the vectors lie there."""
+        return not isinstance(self.vectors, np.ndarray)
 
     def describe(self, first: int, following: int) -> Floats:
         """The numbers that describe the field.
@@ -82,6 +103,16 @@ def scale_fields(fields: Sequence[Field], factors: Floats) -> tuple[Field, ...]:
     return *fields[:-1], last._replace(linear=rows * last.linear, spread=rows * last.spread)
 
 
+def kind_of_fields(fields: Sequence[Field]) -> FieldKind:
+    """What kernels are compiled for."""
+    if not fields:
+        return FieldKind.none
+    first, *others = fields
+    grid = first.vectors.shape[:-1]
+    is_linear = first.interpolation is Interpolation.linear and min(grid) > 1 and math.prod(grid) < _MOST_VECTORS
+    return FieldKind.linear if is_linear and not others else FieldKind.any
+
+
 def numbers_of_fields(fields: Sequence[Field]) -> int:
     """Doubles of the array of ``pack_fields``."""
     return _ends(fields)[-1]
@@ -93,6 +124,45 @@ def _ends(fields: Sequence[Field]) -> list[int]:
     for field in fields:
         ends.append(ends[-1] + math.prod(field.vectors.shape[:-1]) * _LANES // 2)
     return ends
+
+
+def layouts_of(fields: Sequence[Field]) -> tuple[Any, ...] | None:
+    """A key of fields whose vectors lie alike and may differ in their addresses; None where they have no layout."""
+    try:
+        layouts = tuple([(array_layout(field.vectors), field.interpolation) for field in fields])
+        hash(layouts)
+    except (AttributeError, TypeError, RuntimeError, BufferError):
+        return None
+    return layouts
+
+
+def has_packing(queue: Queue, vectors: object) -> bool:
+    """Whether ``pack_fields`` takes an array as it is: ``add_packing`` was called for one of its layout."""
+    try:
+        return array_layout(vectors) in queue._storage.get(pack_fields, _NO_PACKINGS)
+    except (AttributeError, TypeError, RuntimeError, BufferError):  # no layout, or no hash
+        return False
+
+
+def add_packing(queue: Queue, vectors: object, array: UsmArray) -> None:
+    """Prepare the launch that packs vectors of one layout in a queue in order.
+
+    Parameters
+    ----------
+    vectors : object
+        As their library has them.
+    array : UsmArray
+        Their memory.
+    """
+    if not queue._stream.in_order:
+        return
+    packing = Packing.of(queue, Layout.of(array), _FLOAT32, _LANES)
+    if packing is None:
+        return
+    packings = queue._storage.setdefault(pack_fields, {})
+    if len(packings) >= _MOST_PACKINGS:
+        packings.clear()
+    packings[array_layout(vectors)] = packing
 
 
 def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tuple[AnyArray, After]:
@@ -110,20 +180,26 @@ def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tu
         Whether the array lies on the device in any case; else it does where one of the fields does.
     """
     ends = _ends(fields)
-    there = [number for number, field in enumerate(fields) if isinstance(field.vectors, UsmArray)]
+    there = [number for number, field in enumerate(fields) if field.on_device]
     packed = np.zeros(ends[0] if len(there) == len(fields) else ends[-1], _FLOAT64)
     for number, field in enumerate(fields):
         following = len(fields) - 1 - number
         packed[_NUMBERS * number : _NUMBERS * (number + 1)] = field.describe(ends[number], following)
-        if isinstance(field.vectors, np.ndarray):
+        if not field.on_device:
             vectors = packed[ends[number] : ends[number + 1]].view(_FLOAT32).reshape(*field.vectors.shape[:-1], _LANES)
             vectors[..., : field.vectors.shape[-1]] = field.vectors
     if not on_device and not there:
         return packed, ()
     block = take(queue, 8 * ends[-1])
     after: After = (queue.memcpy(array_in(queue, block, 0, packed.shape, _FLOAT64), packed),)
+    packings = queue._storage.get(pack_fields, _NO_PACKINGS)
     for number in there:
-        shape = *fields[number].vectors.shape[:-1], _LANES
-        vectors_there = array_in(queue, block, 8 * ends[number], shape, _FLOAT32)
-        after = pack(queue, fields[number].vectors, vectors_there, after)  # type: ignore[arg-type]
+        source = fields[number].vectors
+        target = array_in(queue, block, 8 * ends[number], (*source.shape[:-1], _LANES), _FLOAT32)
+        packing = packings.get(array_layout(source)) if packings else None
+        if packing is None:
+            assert isinstance(source, UsmArray)
+            after = pack(queue, source, target, after)
+        else:
+            packing.submit(source, target)
     return array_in(queue, block, 0, (ends[-1],), _FLOAT64), after

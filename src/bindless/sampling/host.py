@@ -87,7 +87,7 @@ class HostPlan(Plan):
     def _on_host(self, coords: UsmArray, depends_on: Event | Iterable[Event]) -> tuple[Array, Event]:
         """Host memory for the vectors, at the same strides, and the copy; the array begins with the first vector."""
         picture = self._picture
-        if picture.has_fields:
+        if picture.fields:
             fields = np.empty(coords.shape, coords.dtype)
             return fields, self._queue.memcpy(fields, coords, depends_on=depends_on)
         counts = math.prod(picture.shape), picture.descriptor.dimensions

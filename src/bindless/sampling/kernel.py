@@ -78,7 +78,7 @@ class KernelPlan(Plan):
         picture, desc = self._picture, self.image.desc
         self._has_vectors = picture.coords_strides != (0, 0)
         self._strategy = strategy
-        self._is_packed = picture.has_fields or picture.coords_strides == (desc.dimensions, 1)
+        self._is_packed = bool(picture.fields) or picture.coords_strides == (desc.dimensions, 1)
         if strategy is Strategy.projection:
             self._name = choose.warp(desc, desc.channel.kind, gradients=picture.footprints)
         else:

@@ -14,7 +14,7 @@ from ..model.errors import InvalidError
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_handles import SampledImageHandle
 from ..model.message_values import shown
-from ..model.resampling import Resampling
+from ..model.resampling import FieldKind, Resampling
 from .fields import Field, scale_fields, shift_fields
 from .plan import Plan
 from .prepare import prepare
@@ -26,7 +26,7 @@ __all__ = ["Source"]
 
 _MAX_PLANS = 64
 
-VectorKind = tuple[DType, tuple[int, int]]
+VectorKind = tuple[DType, tuple[int, int], FieldKind]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,11 @@ class Source:
         dtype, channels
             Values of the picture.
         vectors : VectorKind | None
-            Vectors that are added to the positions, or fields: dtype and strides, as of ``Resampling``.
+            Vectors that are added to the positions, or fields: dtype, strides and kind, as of ``Resampling``.
         """
         assert self.handle.descriptor is not None
         width, height, depth = (*sizes, 1, 1)[:3]
-        coords_dtype, strides = (np.dtype(np.float32), (0, 0)) if vectors is None else vectors
+        coords_dtype, strides, fields = vectors or (np.dtype(np.float32), (0, 0), FieldKind.none)
         picture = Resampling(
             handle=0,
             descriptor=self.handle.descriptor,
@@ -101,7 +101,7 @@ class Source:
             layer=layer,
             coords_dtype=coords_dtype,
             coords_strides=strides,
-            has_fields=vectors is not None and strides[1] == 0,
+            fields=fields,
             scale=self.scale,
             bias=self.bias,
             filter=self.filter,

@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from ..bindless_images.scratch_memory import leave_array
 from ..image.array_library import ArrayLike
 from ..image.composition import Composition, compose
 from ..model.enums import Interpolation, Precision
 from ..model.errors import ArgumentError
 from ..model.filter import Filter, name_of_boundary
 from ..model.grid import Grid
-from ..model.transforms import Transform, is_affine
+from ..model.transforms import Transform
 from ..ndimage.places import Places
 from ..ndimage.plan import resample as resample_places
-from ..ndimage.repeated import recall
+from ..ndimage.repeated import Call, recall
 from ..ndimage.source import source_of
 from ..ndimage.target import Output
+from ..sampling.fields import layouts_of, pack_fields
 from ..sycl.queue.queue import Queue
 
 __all__ = ["resample"]
@@ -91,24 +93,41 @@ def resample(
     for name, grid in (("source", source), ("target", target)):
         if not isinstance(grid, Grid):
             raise ArgumentError(f"{name} is a {type(grid).__name__}; it is a Grid")
+    map_ = compose(source, target, transform)  # a call is remembered without it
     key = None
-    if is_affine(transform):  # a call is remembered without its map
-        options = filtering, addressing, precision, source.shape, target.shape
+    layouts = layouts_of(map_.fields)
+    if layouts is not None:
+        options = filtering, addressing, precision, source.shape, target.shape, layouts
         key, call = recall("space.resample", queue, image, out, fill, options)
-        if call is not None:
-            places = _places(compose(call.queue, source, target, transform), target).shift(call.margin)
-            result = call.submit(image, out, places.map)
-            if result is not None:
-                return result
+        result = None if call is None else _again(call, image, out, map_, target)
+        if result is not None:
+            return result
     filter_ = _filter(addressing, filtering, fill, precision)
     shape = tuple(getattr(image, "shape", None) or np.shape(image))  # type: ignore[arg-type]
     stack, channel_axis = _arrangement(shape, source)
     pixels = source_of("resample", image, channel_axis, queue)
-    map_ = compose(pixels.queue, source, target, transform)
+    own = map_.on(pixels.queue)
     result = Output("resample", pixels, out, (*pixels.shape[:stack], *target.shape))
-    values = resample_places(pixels, result, _places(map_, target), filter_, range(stack), key=None if stack else key)
-    map_.hand_over()
+    values = resample_places(pixels, result, _places(own, target), filter_, range(stack), key=None if stack else key)
+    map_.hand_over(own)
     return values
+
+
+def _again(call: Call, image: Any, out: Any, map_: Composition, target: Grid) -> Any:
+    """The result of a call that is remembered; None where it is to be computed as if it were the first."""
+    own = map_.on(call.queue)
+    places = _places(own, target).shift(call.margin)
+    if not places.fields:
+        return call.submit(image, out, places.map)
+    if not call.on_device and any(field.on_device for field in places.fields):
+        return None
+    packed, _ = pack_fields(call.queue, places.fields, on_device=call.on_device)
+    try:
+        result = call.submit(image, out, places.map, packed)
+    finally:
+        leave_array(call.queue, packed)
+    map_.hand_over(own)
+    return result
 
 
 def _places(map_: Composition, target: Grid) -> Places:

@@ -43,7 +43,7 @@ def _resampling(queue: Queue, picture: Resampling) -> CData:
     native.handle, native.layer, native.size = picture.handle, picture.layer, picture.shape
     native.matrix, native.centre = picture.map.matrix, picture.map.centre
     native.coordinates = ffi.cast("void *", picture.coords)
-    native.coordinate_type = _FIELDS if picture.has_fields else _COORDINATES[picture.coords_dtype]
+    native.coordinate_type = _FIELDS if picture.fields else _COORDINATES[picture.coords_dtype]
     native.coordinate_strides = picture.coords_strides
     native.scale, native.bias = picture.scale, picture.bias
     native.interpolation, native.precision = filter_.interpolation.number, filter_.precision.number

@@ -20,6 +20,7 @@ from ...kernels.words import memory_format, memory_mode
 from ...model.arrays import DType
 from ...model.aspects import Aspect
 from ...model.channels import ELEMENTS
+from ...model.resampling import FieldKind
 from ...sycl.kernel.builtin import builtin_kernel
 
 if TYPE_CHECKING:
@@ -179,8 +180,8 @@ class MemoryPicture:
         Of elements and texels.
     coords : np.dtype | None
         Of vectors (axes, N), in the order of the array's axes, which are added to the positions.
-    has_fields : bool
-        Whether the vectors are fields that move the positions, as ``pack_fields`` makes them.
+    fields : FieldKind
+        Whether the vectors are fields that move the positions, as ``pack_fields`` makes them, and which.
     """
 
     def __init__(
@@ -193,7 +194,7 @@ class MemoryPicture:
         centre: float,
         coords: DType | None = None,
         *,
-        has_fields: bool = False,
+        fields: FieldKind = FieldKind.none,
     ) -> None:
         self._queue = queue
         dims, count = arranged.dimensions, math.prod(arranged.picture)
@@ -205,7 +206,7 @@ class MemoryPicture:
         format_ = memory_format(value, kind, arranged.channels)
         mode = memory_mode(
             filter_, arranged.picture, arranged.keeps, coords, centre, packed=packed, small=reach < _SMALL,
-            has_fields=has_fields,
+            fields=fields,
         )  # fmt: skip
         self._kernel = builtin_kernel(queue, name, format=format_, mode=mode)
         self._space = rows_range(arranged.picture, arranged.layers)
@@ -217,7 +218,7 @@ class MemoryPicture:
         values |= {
             "texels": None, "coords": None, "values": None, "step_channel": arranged.channel,
             "step_layer": arranged.layer, "centre": centre, "fill": filter_.fill, "component": -count,
-            "first_coord": 0 if has_fields else (dims - 1) * count,
+            "first_coord": 0 if fields else (dims - 1) * count,
             "width": width, "height": height, "depth": depth, "format": format_, "mode": mode,
         }  # fmt: skip
         self._arguments = typed_arguments(name, values)
