@@ -96,6 +96,52 @@ def test_rows_of_any_width(run: Any, width: int) -> None:
     np.testing.assert_array_equal(cells[..., 1], 0)
 
 
+@pytest.mark.parametrize("local", [None, 96])
+@pytest.mark.parametrize("guard", [0, 1, 4000, 4096, 6719, 6720])
+def test_rows_of_many_batches(run: Any, guard: int, local: int | None) -> None:
+    """Numbers wrap, and work-items part, at any batch of a row."""
+    text = """kernel void row(uint base, int guard, global const float *in, global float *out, global ulong *wide,
+        global const uint *first, global uint *turn)
+        { const int i = (int)get_global_id(0); const uint n = base + (uint)i * 3u;
+          turn[i] = n < base ? first[0] + 1u : n;
+          if (i >= guard) return;
+          wide[i] = (ulong)n * 5u + (ulong)(i < 5000 ? i : 7);
+          out[i] = in[i / 2] * (float)i + in[guard - 1 - i]; }"""
+    count, values = 6720, np.random.default_rng(guard).random(6720).astype(np.float32)
+    items = np.arange(count)
+    inner = items < guard
+    for base in (5, 2**32 - 3 * 2000 - 1):
+        zeros = np.zeros(count, np.float32)
+        start = np.zeros(count, np.uint32)
+        first = np.full(1, base, np.uint32)
+        _, out, wide, _, turn = run(
+            text, "row", count, np.uint32(base), np.int32(guard), values, zeros, zeros.astype(np.uint64), first, start,
+            local=local,
+        )  # fmt: skip
+        n = ((base + 3 * items) % 2**32).astype(np.uint32)
+        np.testing.assert_array_equal(turn, np.where(n < base, np.uint32(base + 1), n))
+        np.testing.assert_array_equal(
+            wide, np.where(inner, n.astype(np.uint64) * 5 + np.where(items < 5000, items, 7), 0)
+        )
+        expected = values[items // 2] * items.astype(np.float32) + values[np.where(inner, guard - 1 - items, 0)]
+        np.testing.assert_allclose(out, np.where(inner, expected, 0), rtol=1e-6)
+
+
+def test_the_first_item_of_a_row_out_of_reach(queue: bl.Queue, run: Any) -> None:
+    """The steps before the access run, of this batch and all before it."""
+    if queue.device.backend is not bl.Backend.reference:
+        pytest.skip("only the reference device names the item")
+    text = """kernel void far(global int *out, long step, global const int *in)
+        { const long i = get_global_id(0); out[i] = (int)i; out[i] += in[i * step]; }"""
+    for step, item in ((1, 1000), (2, 500), (-1, 1)):
+        out = bl.usm_empty((2000,), np.int32, queue)
+        out.copy_from(np.zeros(2000, np.int32))
+        with raises(bl.KernelError, names=("'far'", f"item_id ({item})", "reads 4 bytes")):
+            run(text, "far", 2000, out, np.int64(step), np.zeros(1000, np.int32))
+        ends = item // 64 * 64 + 64
+        np.testing.assert_array_equal(out.numpy(queue)[:ends], np.arange(ends))
+
+
 def test_equal_and_overlapping_addresses(run: Any) -> None:
     """Of work-items that store to one place, the last remains; a value that all load is one value."""
     text = """kernel void meet(global uchar *bytes, global int *last, global int *out)

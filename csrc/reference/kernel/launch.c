@@ -174,13 +174,11 @@ static uint64_t largest_divisor(uint64_t size, uint64_t maximum)
     return divisor;
 }
 
-/* Chooses the work-group size where the caller gave none. Kernels that cannot observe their group run with groups of
- * one work-item: batches span groups anyway. */
+/* Chooses the work-group size where the caller gave none. */
 static void choose_local(const struct blr_kernel *kernel, struct blr_spirv_launch *launch)
 {
     const struct blr_spirv_program *program = kernel->program;
-    bool indifferent = !program->has_barriers && !program->uses_local && !program->uses_groups;
-    uint64_t room = indifferent ? 1 : BLR_LANES;
+    uint64_t room = BLR_LANES;
     if (room > kernel->max_work_group_size)
         room = kernel->max_work_group_size;
     for (int c = 0; c < 3; c++) {
@@ -233,6 +231,11 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *de
         return blr_fail(BLR_RESULT_INVALID_SIZE, "a work-group of %" PRIu64 " work-items: kernel '%.80s' runs with at most %u",
                         group, launch->name, own->kernel->max_work_group_size);
     const struct blr_spirv_program *program = own->kernel->program;
+    /* Kernels that cannot observe their group run as groups of one work-item, so that rows span groups. */
+    for (uint32_t c = 0; c < 3 && !program->has_barriers && !program->uses_local && !program->uses_groups; c++) {
+        launch->groups[c] = launch->global[c];
+        launch->local[c] = 1;
+    }
     own->command.is_brief = items <= BRIEF_ITEMS && !program->has_loops;
     own->command.is_instant = own->command.is_brief && (items + BLR_LANES - 1) / BLR_LANES * program->op_count <= INSTANT_OPERATIONS;
     return BLR_RESULT_SUCCESS;

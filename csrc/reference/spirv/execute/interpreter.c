@@ -1,6 +1,7 @@
 /* Execution of kernels: work-items and their built-in variables, batches, barriers, the time limit and faults. */
 #include "spirv/execute/affine.h"
 #include "spirv/execute/native_batches.h"
+#include "spirv/execute/rows.h"
 #include "spirv/execute/work_items.h"
 
 #include "platform/threads.h"
@@ -83,6 +84,12 @@ bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64
                 return false;
             continue;
         }
+        bool goes_on = true;
+        items = worker->row != NULL ? BLR_LANES * blr_spirv_run_row(worker, item, (row < rest ? row : rest) / BLR_LANES, &at, &goes_on) : 0;
+        if (!goes_on)
+            return false;
+        if (items > 0)
+            continue;
         items = rest < BLR_LANES ? rest : BLR_LANES;
         if (!launch->program->uses_groups && row < items && row >= BLR_SHORTEST_ROW)
             items = row;
@@ -243,6 +250,10 @@ struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch)
     worker->local = new_aligned(launch->local_bytes + 64);
     worker->batches = new_aligned(batches_of(launch) * sizeof *worker->batches);
     bool success = worker->local != NULL && worker->batches != NULL;
+    if (success && blr_spirv_has_rows(launch->program)) {
+        worker->row = blr_spirv_row_new();
+        success = worker->row != NULL;
+    }
     while (success && worker->batch_room < batches_of(launch))
         success = make_batch(&worker->batches[worker->batch_room++], worker);
     if (!success) {
@@ -275,6 +286,7 @@ void blr_spirv_worker_free(struct blr_spirv_worker *worker)
     for (uint32_t i = 0; i < worker->batch_room; i++)
         free_batch(&worker->batches[i]);
     blr_spirv_native_free(worker->native);
+    blr_delete(worker->row);
     blr_delete(worker->pairs);
     delete_aligned(worker->batches);
     delete_aligned(worker->local);

@@ -8,6 +8,7 @@
 
 struct blr_native_frame;
 struct blr_spirv_native;
+struct blr_spirv_row;
 
 /* A launch; shared by all its threads. */
 struct blr_spirv_launch {
@@ -67,6 +68,7 @@ struct blr_spirv_worker {
     blr_result_t result;
     uint32_t patience;                  /* block executions until the next read of the clock */
     struct blr_spirv_native *native;    /* of a launch with native code, or NULL */
+    struct blr_spirv_row *row;          /* of a program with rows (spirv/execute/rows.h), or NULL */
 };
 
 struct blr_spirv_batch {
