@@ -13,6 +13,8 @@
 #define MOST_STEPS 128u
 #define MOST_LINES 256u
 #define MOST_BATCHES 64u
+#define MOST_FETCHED 512u
+#define AHEAD 8u /* batches from the fetch of memory to its use */
 
 struct line {
     uint32_t place;
@@ -134,6 +136,14 @@ static bool fills_lanes(const struct blr_spirv_launch *launch)
     return false;
 }
 
+/* Fetches what a later batch will load or store, which need not exist. */
+static inline void prefetch(uint64_t base, uint64_t stride)
+{
+    const uint64_t bytes = BLR_LANES * stride;
+    for (uint64_t k = 0; k < bytes && bytes <= MOST_FETCHED; k += 64)
+        __builtin_prefetch((const void *)(uintptr_t)(base + AHEAD * bytes + k));
+}
+
 /* Runs the steps of the row for one batch; false after a fault. */
 static bool run_steps(struct blr_spirv_batch *batch)
 {
@@ -146,6 +156,8 @@ static bool run_steps(struct blr_spirv_batch *batch)
         for (uint32_t k = row->steps[n].lines; k < row->steps[n + 1].lines; k++) {
             struct line *line = &row->lines[k];
             blr_affine_set(batch, line->place, line->value.size, line->value.base, line->value.stride, false);
+            if ((op->form == BLR_AFFINE_LOAD || op->form == BLR_AFFINE_STORE) && line->place == op->in[0])
+                prefetch(line->value.base, line->value.stride);
             line->value.base += BLR_LANES * line->value.stride;
         }
         op->run(batch, op, batch->registers + op->result);
