@@ -4,18 +4,20 @@
  * for each cell that it crosses. */
 
 #define FIELD_LANES 4 /* floats of a vector */
-#define FIELD_CHUNK 8 /* positions of a polynomial that are computed together */
+#define FIELD_CHUNK 8 /* elements of a polynomial that are computed together */
 
 /* The three components of a vector, and a fourth number. */
 typedef float field_floats __attribute__((vector_size(16)));
 typedef float field_floats_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double field_doubles __attribute__((vector_size(32)));
+typedef float field_vectors __attribute__((vector_size(32)));
 typedef double field_positions __attribute__((vector_size(64)));
 
 /* A field, with A and B by columns. */
 struct field_map {
     struct bindless_field field;
-    field_doubles linear[4], spread[3];
+    field_doubles linear[4];
+    field_floats spread[3];
 };
 
 static struct field_map field_map_of(const double *fields, const double *description)
@@ -25,7 +27,7 @@ static struct field_map field_map_of(const double *fields, const double *descrip
     for (int column = 0; column < 4; column++)
         map.linear[column] = (field_doubles){a[column], a[4 + column], a[8 + column], 0.0};
     for (int column = 0; column < 3; column++)
-        map.spread[column] = (field_doubles){b[column], b[3 + column], b[6 + column], 0.0};
+        map.spread[column] = (field_floats){(float)b[column], (float)b[3 + column], (float)b[6 + column], 0.0f};
     return map;
 }
 
@@ -35,10 +37,10 @@ INLINE void set_linear(const struct field_map *map, const double p[3], double w,
     *into = p[0] * map->linear[0] + (p[1] * map->linear[1] + (p[2] * map->linear[2] + w * map->linear[3]));
 }
 
-/* Adds B v. */
-INLINE void add_spread(const struct field_map *map, field_floats v, field_doubles *sum)
+/* B v. */
+INLINE field_floats spread_of(const struct field_map *map, field_floats v)
 {
-    *sum += (double)v[0] * map->spread[0] + ((double)v[1] * map->spread[1] + (double)v[2] * map->spread[2]);
+    return v[0] * map->spread[0] + (v[1] * map->spread[1] + v[2] * map->spread[2]);
 }
 
 /* The polynomial of the vectors along p + t step, from p in the cell of floor(p) on. */
@@ -80,17 +82,23 @@ INLINE void field_polynomial(const struct bindless_field *field, const double p[
     coefficients[3] = d2 * dz;
 }
 
-/* Elements from p on, at least one, that stay in the cell of p. */
-static uint32_t elements_in_cell(const double p[3], const double step[3], uint32_t most)
+/* Where a line leaves its cell along an axis: the element, a real number, from which on it is in the next one. */
+struct crossing {
+    double at, every, rate; /* elements to the next crossing, and its inverse */
+};
+
+static struct crossing crossing_of(double p, double step)
 {
-    double count = (double)most;
-    for (int d = 0; d < 3; d++) {
-        const double f = p[d] - BINDLESS_FLOOR_double(p[d]);
-        const double to_border = step[d] > 0.0 ? (1.0 - f) / step[d] : step[d] < 0.0 ? f / -step[d] : (double)most;
-        count = to_border < count ? to_border : count;
-    }
-    const uint32_t whole = (uint32_t)count;
-    return whole < most ? whole + ((double)whole < count || whole == 0) : most;
+    const double f = p - BINDLESS_FLOOR_double(p), rate = step < 0.0 ? -step : step, every = 1.0 / rate;
+    const struct crossing crossing = {step > 0.0 ? (1.0 - f) * every : step < 0.0 ? f * every : INFINITY, every, rate};
+    return crossing;
+}
+
+/* The first crossing behind an element. */
+INLINE void cross(struct crossing *crossing, double element)
+{
+    if (crossing->at <= element)
+        crossing->at += crossing->every * (BINDLESS_FLOOR_double((element - crossing->at) * crossing->rate) + 1.0);
 }
 
 /* The elements of a line, from begin to end, at which an axis has a value. */
@@ -110,11 +118,17 @@ static void clip_line(double p, double step, double first, double last, double *
     *end = floor(high) + 1.0 < *end ? floor(high) + 1.0 : *end;
 }
 
-/* Positions of a polynomial from t = first on, of one axis. */
-INLINE void put_positions(const double *c, double first, double *into)
+/* Positions of one axis from element t0 + first on, of which the polynomial begins at t0. */
+INLINE void put_positions(const float *c, double t0, uint32_t first, double from, double along, double *into)
 {
-    const field_positions t = first + (field_positions){0, 1, 2, 3, 4, 5, 6, 7};
-    const field_positions at = c[0] + t * (c[4] + t * (c[8] + t * c[12]));
+    const field_vectors t = (float)first + (field_vectors){0, 1, 2, 3, 4, 5, 6, 7};
+    const field_positions element = (t0 + (double)first) + (field_positions){0, 1, 2, 3, 4, 5, 6, 7};
+    const field_vectors shift = c[0] + t * (c[4] + t * (c[8] + t * c[12]));
+#if defined(__AVX512F__) /* compilers convert halves */
+    const field_positions at = (from + element * along) + (field_positions)_mm512_cvtps_pd((__m256)shift);
+#else
+    const field_positions at = (from + element * along) + __builtin_convertvector(shift, field_positions);
+#endif
     memcpy(into, &at, sizeof at);
 }
 
@@ -124,6 +138,7 @@ INLINE void follow_line(const struct field_map *map, const double p[3], const do
 {
     double line[3][BLOCK + FIELD_CHUNK], begin = 0.0, end = (double)count;
     const float slope[3] = {(float)step[0], (float)step[1], (float)step[2]};
+    struct crossing crossing[3];
     field_doubles from, along;
     set_linear(map, p, 1.0, &from);
     set_linear(map, step, 0.0, &along);
@@ -132,19 +147,27 @@ INLINE void follow_line(const struct field_map *map, const double p[3], const do
                   bindless_field_end(map->field.size[d], BINDLESS_LINEAR), &begin, &end);
     const uint32_t first = begin < (double)count ? (uint32_t)begin : count;
     const uint32_t last = end > begin ? (uint32_t)end : first;
-    for (uint32_t i = first, now; i < last; i += now) {
+    for (uint32_t d = 0; d < dimensions; d++)
+        crossing[d] = crossing_of(p[d], step[d]);
+    for (uint32_t i = first, next; i < last; i = next) {
         const double t0 = (double)i, here[3] = {p[0] + t0 * step[0], p[1] + t0 * step[1], p[2] + t0 * step[2]};
-        field_floats vectors[4];
-        field_doubles powers[4] = {from + t0 * along, along, {0.0}, {0.0}};
-        now = elements_in_cell(here, step, last - i);
-        field_polynomial(&map->field, here, slope, vectors);
+        double least = (double)last;
+        for (uint32_t d = 0; d < dimensions; d++) {
+            cross(&crossing[d], t0);
+            least = crossing[d].at < least ? crossing[d].at : least;
+        }
+        next = (uint32_t)least + ((double)(uint32_t)least < least);
+        next = next > i ? next : i + 1;
+        field_floats powers[4];
+        field_polynomial(&map->field, here, slope, powers);
+        float numbers[4 * FIELD_LANES];
         for (int k = 0; k < 4; k++)
-            add_spread(map, vectors[k], &powers[k]);
-        double numbers[4 * FIELD_LANES];
+            powers[k] = spread_of(map, powers[k]);
         memcpy(numbers, powers, sizeof numbers);
-        for (uint32_t j = 0; j < now; j += FIELD_CHUNK) /* the rest of a chunk is written again */
+        __asm__("" : "+m"(numbers)); /* broadcast from memory: compilers would unpack the vectors */
+        for (uint32_t j = 0; j < next - i; j += FIELD_CHUNK) /* the rest of a chunk is written again */
             for (uint32_t d = 0; d < dimensions; d++)
-                put_positions(numbers + d, (double)j, line[d] + i + j);
+                put_positions(numbers + d, t0, j, from[d], along[d], line[d] + i + j);
     }
     for (uint32_t d = 0; d < dimensions; d++) {
         for (uint32_t i = 0; i < first; i++)
@@ -173,11 +196,11 @@ INLINE void follow_each(const struct field_map *map, uint32_t count, const uint3
         if (inside && interpolation == BINDLESS_CUBIC) {
             float vector[3];
             bindless_field_vector(map->field, p, dimensions, interpolation, vector);
-            add_spread(map, (field_floats){vector[0], vector[1], vector[2], 0.0f}, &into);
+            into += __builtin_convertvector(spread_of(map, (field_floats){vector[0], vector[1], vector[2], 0.0f}), field_doubles);
         } else if (inside) {
             field_floats vectors[4];
             field_polynomial(&map->field, p, still, vectors);
-            add_spread(map, vectors[0], &into);
+            into += __builtin_convertvector(spread_of(map, vectors[0]), field_doubles);
         }
         for (uint32_t d = 0; d < dimensions; d++)
             at[d][i] = into[d];

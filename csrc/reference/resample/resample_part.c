@@ -159,20 +159,32 @@ static void complete_group(uint32_t count, uint32_t dimensions, double *const at
 /* What a position needs: texels of the image alone, the fill value, or tests. */
 enum { INSIDE, BEYOND, OTHER };
 
+typedef double group_positions __attribute__((vector_size(64), aligned(8), may_alias));
+typedef int64_t group_answers __attribute__((vector_size(64)));
+
+/* Whether all positions of a group are in a range. */
+INLINE bool are_within(const double from[GROUP], double first, double last)
+{
+    const group_positions low = *(const group_positions *)from, high = *(const group_positions *)(from + GROUP / 2);
+    const group_answers within = (low >= first) & (low <= last) & (high >= first) & (high <= last);
+    int64_t all = -1;
+    for (uint32_t i = 0; i < GROUP / 2; i++)
+        all &= within[i];
+    return all != 0;
+}
+
 /* Whether a group of positions is inside. Of positions that go one way, the first and the last one decide. */
 static bool are_inside(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item)
 {
-    int32_t outside = !resample->has_short_steps;
+    bool inside = resample->has_short_steps;
     for (uint32_t d = 0; d < resample->dimensions; d++) {
-        const double *restrict from = at[d] + item;
-        const double first = resample->interior[d][0], last = resample->interior[d][1];
+        const double *from = at[d] + item, first = resample->interior[d][0], last = resample->interior[d][1];
         if (resample->straight)
-            outside |= !(from[0] >= first) | !(from[0] <= last) | !(from[GROUP - 1] >= first) | !(from[GROUP - 1] <= last);
+            inside &= from[0] >= first && from[0] <= last && from[GROUP - 1] >= first && from[GROUP - 1] <= last;
         else
-            for (uint32_t i = 0; i < GROUP; i++)
-                outside |= !(from[i] >= first) | !(from[i] <= last);
+            inside &= are_within(from, first, last);
     }
-    return !outside;
+    return inside;
 }
 
 /* Whether no position of a group has a value because all are outside on one side. False where that takes more tests. */

@@ -19,6 +19,7 @@ from ..bench.everyday_rows import measure_everyday
 from ..bench.measure import ALONE, TRANSFERS, Bench, Row
 from ..bench.processor_rows import measure_processor
 from ..bench.sampling import measure_pictures, measure_pixels, measure_sampling
+from ..bench.space_rows import measure_space
 from ..bench.thread_scaling import measure_scaling
 from ..bench.user_rows import measure_user
 from ..bench.volume_rows import measure_volumes
@@ -34,6 +35,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "everyday": measure_everyday,
     "user": measure_user,
     "volumes": measure_volumes,
+    "space": measure_space,
     "blocks": measure_blocks,
     "sampling": measure_sampling,
     "pixels": measure_pixels,
