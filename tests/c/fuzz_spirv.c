@@ -61,7 +61,7 @@ static void run_kernel(blr_module_t module, const char *name)
         fits = sizes[i] <= sizeof value;
     }
     blr_launch_t launch = {.dimensions = 1,
-                           .global_size = {properties.required_work_group_size[0] ? properties.required_work_group_size[0] : 70},
+                           .global_size = {properties.required_work_group_size[0] ? properties.required_work_group_size[0] : 200},
                            .argument_count = properties.argument_count,
                            .arguments = arguments,
                            .argument_sizes = sizes};
