@@ -204,7 +204,9 @@ def check_kernel_names_and_properties(rig: Rig) -> None:
         rig.struct("ze_kernel_desc_t", pKernelName=text),
         slot,
     )
-    rig.fails("UNSUPPORTED_FEATURE", "scale", "zeModuleGetFunctionPointer", module, b"scale", ffi.new("void **"))
+    rig.fails("INVALID_FUNCTION_NAME", "scale", "zeModuleGetFunctionPointer", module, b"scale", ffi.new("void **"))
+    rig.fails("INVALID_NULL_POINTER", "", "zeModuleGetFunctionPointer", module, ffi.NULL, ffi.new("void **"))
+    rig.fails("INVALID_NULL_POINTER", "", "zeModuleGetFunctionPointer", module, b"scale", ffi.NULL)
     rig.fails("INVALID_GLOBAL_NAME", "scale", "zeModuleGetGlobalPointer", module, b"scale", ffi.NULL, ffi.NULL)
 
 
@@ -316,6 +318,40 @@ def check_variables_and_links(rig: Rig) -> None:
     assert values[0] == 140
     rig.append("zeCommandListAppendMemoryCopy", ffi.from_buffer(ten), pointer[0], 4)
     assert ten[0] == 140
+
+
+# Functions that modules export, and a kernel that takes a pointer to one from the host.
+FUNCTIONS = """
+#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
+typedef uint (*binary)(uint, uint);
+__attribute__((noinline)) uint less(uint a, uint b) { return a - b; }
+__attribute__((noinline)) uint mean(uint a, uint b) { return (a + b) / 2; }
+__attribute__((noinline)) uint hidden(uint a, uint b) { return a ^ b; }
+kernel void apply(global uint *x, ulong f) { x[get_global_id(0)] = ((binary)f)(x[get_global_id(0)], 3); }
+"""
+LIBRARY = """
+uint least(uint a, uint b) { return a < b ? a : b; }
+kernel void other(global uint *x) { x[0] = least(x[0], 9); }
+"""
+
+
+def check_function_pointers(rig: Rig) -> None:
+    """The host passes the functions that a program exports, by their addresses, to a kernel which calls them."""
+    code = compiled_text(FUNCTIONS, "spirv", "apply,less,mean", "mem2reg", "SPV_INTEL_function_pointers")
+    library = compiled_text(LIBRARY, "spirv", "other,least", "mem2reg")
+    x = np.arange(100, dtype=np.uint32) * 7 + 3
+    pointer, whole = ffi.new("void **"), rig.handle("ze_module_handle_t")
+    rig.call("zeModuleCreate", rig.context, rig.device, _program(rig, [code, library]), whole, ffi.NULL)
+    for module, names in ((rig.module(code), ("less", "mean")), (whole[0], ("less", "mean", "least"))):
+        kernel = rig.kernel(module, "apply")
+        for name in names:
+            rig.call("zeModuleGetFunctionPointer", module, name.encode(), pointer)
+            out, values = rig.array(x)
+            rig.launch(kernel, (100,), out, np.uint64(int(ffi.cast("uintptr_t", pointer[0]))))
+            expected = {"less": x - 3, "mean": (x + 3) // 2, "least": np.minimum(x, 3)}[name]
+            np.testing.assert_array_equal(values, expected)
+        rig.fails("INVALID_FUNCTION_NAME", "hidden", "zeModuleGetFunctionPointer", module, b"hidden", pointer)
+    rig.call("zeModuleDestroy", whole[0])
 
 
 def _program(

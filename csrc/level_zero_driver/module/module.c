@@ -228,18 +228,34 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name
     return result;
 }
 
-/* Kernels alone take the addresses of functions. */
+/* The address of a function by its export name; 0 if there is none. */
+static uint64_t find_function(const struct blr_module *native, const char *name)
+{
+    for (const struct blr_spirv_module *part = native->parts, *end = part + native->part_count; part < end; part++)
+        for (uint32_t id = 0; id < part->bound; id++)
+            if (part->ids[id].kind == BLR_ID_FUNCTION && part->ids[id].has_address && !part->ids[id].imported &&
+                part->ids[id].linkage != NULL && strcmp(part->ids[id].linkage, name) == 0)
+                return (uint64_t)(uintptr_t)(part->addresses + id);
+    return 0;
+}
+
 ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **function)
 {
     struct blz_module *module;
     ze_result_t result = blz_module_acquire(handle, &module);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (name == NULL || function == NULL)
+    if (name == NULL || function == NULL) {
         result = blz_fail_null(name == NULL ? "pFunctionName" : "pfnFunction");
-    else
-        result = blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the address of '%.200s': the host cannot take addresses of functions, only kernels can", name);
+    } else {
+        struct blr_module *native = blr_module_acquire(module->native);
+        const uint64_t address = find_function(native, name);
+        if (address == 0)
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_FUNCTION_NAME, "the module exports no function named '%.200s'", name);
+        else
+            *function = (void *)(uintptr_t)address;
+        blr_object_release(&native->object);
+    }
     blz_module_release(module);
     return result;
 }

@@ -92,19 +92,24 @@ static void read_sampler(struct blr_spirv_module *module, uint32_t word, struct 
     memcpy(constant->bytes, &handle, sizeof handle);
 }
 
-/* The address of a function, which may be defined later. Modules parsed from the same words agree on it: addresses may lie
- * in memory that their kernels share. */
+/* Modules parsed from the same words agree on addresses: they may lie in memory that their kernels share. */
+uint64_t blr_spirv_function_address(struct blr_spirv_module *module, uint32_t id)
+{
+    if (module->addresses == NULL)
+        module->addresses = module->original != NULL ? module->original->addresses
+                                                     : blr_spirv_allocate(module->build, module->bound, 1);
+    module->ids[id].has_address = true;
+    return (uint64_t)(uintptr_t)(module->addresses + id);
+}
+
+/* A pointer to a function, which may be defined later. */
 static void read_function_address(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
 {
     blr_spirv_require_words(module, word, 4);
     const uint32_t id = word_at(module, word + 3);
     if (constant->type->kind != BLR_TYPE_POINTER || id == 0 || id >= module->bound)
         blr_spirv_refuse(module->build, word, "a pointer type and a function are needed");
-    if (module->addresses == NULL)
-        module->addresses = module->original != NULL ? module->original->addresses
-                                                     : blr_spirv_allocate(module->build, module->bound, 1);
-    module->ids[id].has_address = true;
-    const uint64_t address = (uint64_t)(uintptr_t)(module->addresses + id);
+    const uint64_t address = blr_spirv_function_address(module, id);
     constant->bytes = bytes_for(module, word, sizeof address);
     memcpy(constant->bytes, &address, sizeof address);
 }

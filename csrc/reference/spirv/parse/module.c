@@ -250,11 +250,16 @@ static uint32_t read_function(struct blr_spirv_module *module, uint32_t word, ui
     return at + 1;
 }
 
-/* Resolves references to functions after all of them are parsed. */
+/* Resolves references to functions after all of them are parsed. Those that the module exports have addresses, which the
+ * host may pass to kernels. */
 static void link_functions(struct blr_spirv_module *module)
 {
-    for (uint32_t i = 0; i < module->function_count; i++)
-        module->ids[module->functions[i].id].function = &module->functions[i];
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        struct blr_spirv_id *id = &module->ids[module->functions[i].id];
+        id->function = &module->functions[i];
+        if (id->linkage != NULL && !id->imported && id->function->body != 0)
+            blr_spirv_function_address(module, id->function->id);
+    }
     for (uint32_t i = 0; module->addresses != NULL && i < module->bound; i++)
         if (module->ids[i].has_address && module->ids[i].kind != BLR_ID_FUNCTION)
             blr_spirv_refuse(module->build, module->ids[i].word, "%%%u is no function, but a constant points to it", i);

@@ -122,7 +122,7 @@ struct blr_spirv_id {
     bool imported;
     const char *linkage;  /* linkage name, or NULL */
     bool link_once;       /* several modules may define the same */
-    bool has_address;     /* a function to which a constant points */
+    bool has_address;     /* a function to which a constant points, or that the module exports */
 };
 
 /* Sizes of sub-groups that kernels may require; they divide the lanes of a batch. */
@@ -159,8 +159,8 @@ struct blr_spirv_module {
     uint32_t variable_count, variable_capacity;
     uint64_t memory_size;          /* bytes of variables and constants */
     uint64_t local_size;           /* bytes of work-group variables */
-    const unsigned char *addresses; /* memory whose byte n is the address of function n, never accessed; NULL if no constant
-                                     * points to a function */
+    const unsigned char *addresses; /* memory whose byte n is the address of function n, never accessed; NULL if none
+                                     * has an address */
     const struct blr_spirv_specialization *specializations;
     uint32_t specialization_count;
     bool *specialization_used;
@@ -193,6 +193,9 @@ bool blr_spirv_alike(struct blr_spirv_module *module, struct blr_spirv_type *typ
 /* Resolves the imports of modules from each other's exports. Refused when two define the same name; an import that
  * none defines stays unresolved. */
 void blr_spirv_link(struct blr_spirv_module *modules, uint32_t count);
+
+/* The address of a function, for calls by pointer. */
+uint64_t blr_spirv_function_address(struct blr_spirv_module *module, uint32_t id);
 
 /* A vector's element type, or the type itself; and its number of components. */
 const struct blr_spirv_type *blr_spirv_scalar(struct blr_spirv_module *module, const struct blr_spirv_type *type);
