@@ -198,14 +198,28 @@ static PyObject *read_capsule(PyObject *module, PyObject *capsule)
                          major, minor);
 }
 
+/* The structure of a capsule that is now taken; NULL with an exception. */
+static void *take(PyObject *capsule, DLManagedTensorVersioned **versioned)
+{
+    if (tensor_of(capsule, versioned) == NULL)
+        return NULL;
+    void *managed = PyCapsule_GetPointer(capsule, *versioned ? VERSIONED : LEGACY);
+    return PyCapsule_SetName(capsule, *versioned ? VERSIONED_TAKEN : LEGACY_TAKEN) < 0 ? NULL : managed;
+}
+
 static PyObject *take_capsule(PyObject *module, PyObject *capsule)
 {
     (void)module;
     DLManagedTensorVersioned *versioned;
-    if (tensor_of(capsule, &versioned) == NULL)
-        return NULL;
-    void *managed = PyCapsule_GetPointer(capsule, versioned ? VERSIONED : LEGACY);
-    if (PyCapsule_SetName(capsule, versioned ? VERSIONED_TAKEN : LEGACY_TAKEN) < 0)
+    void *managed;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(capsule); /* two threads may ask: one takes it */
+    managed = take(capsule, &versioned);
+    Py_END_CRITICAL_SECTION();
+#else
+    managed = take(capsule, &versioned);
+#endif
+    if (managed == NULL)
         return NULL;
     return Py_BuildValue("(KO)", (unsigned long long)(uintptr_t)managed, versioned ? Py_True : Py_False);
 }
@@ -274,5 +288,10 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__dlpack(void)
 {
-    return PyModule_Create(&definition);
+    PyObject *module = PyModule_Create(&definition);
+#ifdef Py_GIL_DISABLED
+    if (module != NULL)
+        PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
+    return module;
 }

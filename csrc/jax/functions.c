@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../reference/platform/threads.h"
+
 static _Atomic(Entry *) first;
+static blr_mutex_t lock = BLR_MUTEX_INIT; /* of those who add */
 
 Entry *find_entry(Name name, int kernel)
 {
@@ -16,8 +19,8 @@ Entry *find_entry(Name name, int kernel)
     return NULL;
 }
 
-/* One allocation holds the entry, its name and its image. */
-static int add(const char *name, HostFunction function, const char *image, size_t size)
+/* One allocation holds the entry, its name and its image. The lock is held. */
+static int add_locked(const char *name, HostFunction function, const char *image, size_t size)
 {
     size_t length = strlen(name);
     if (find_entry((Name){name, length}, image != NULL) != NULL)
@@ -34,6 +37,14 @@ static int add(const char *name, HostFunction function, const char *image, size_
     entry->next = atomic_load(&first);
     atomic_store(&first, entry);
     return 1;
+}
+
+static int add(const char *name, HostFunction function, const char *image, size_t size)
+{
+    blr_mutex_lock(&lock);
+    const int done = add_locked(name, function, image, size);
+    blr_mutex_unlock(&lock);
+    return done;
 }
 
 int add_function(const char *name, HostFunction function)

@@ -1,5 +1,5 @@
-/* Functions and kernels by name. Entries are added under Python's global lock and never removed, so that XLA's threads
- * find them without a lock. */
+/* Functions and kernels by name. Entries are added under a lock and never removed, so that XLA's threads find them without
+ * one. */
 #ifndef BINDLESS_JAX_FUNCTIONS_H
 #define BINDLESS_JAX_FUNCTIONS_H
 

@@ -105,5 +105,10 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__ffi(void)
 {
-    return PyModule_Create(&definition);
+    PyObject *module = PyModule_Create(&definition);
+#ifdef Py_GIL_DISABLED
+    if (module != NULL)
+        PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
+    return module;
 }

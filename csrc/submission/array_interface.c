@@ -64,13 +64,25 @@ static bool read_items(PyObject *const *items, bool written, Argument *array)
     return !PyErr_Occurred() && array->address != 0;
 }
 
+/* A new reference; NULL without the item. */
+static PyObject *named_item(PyObject *dict, const char *name)
+{
+#ifdef Py_GIL_DISABLED
+    PyObject *value;
+    (void)PyDict_GetItemStringRef(dict, name, &value);
+    return value;
+#else
+    return Py_XNewRef(PyDict_GetItemString(dict, name));
+#endif
+}
+
 bool read_interface(PyObject *interface, bool written, Argument *array)
 {
     if (!PyDict_Check(interface))
         return false;
     PyObject *items[ITEMS];
     for (int i = 0; i < ITEMS; i++)
-        items[i] = Py_XNewRef(PyDict_GetItemString(interface, names[i]));
+        items[i] = named_item(interface, names[i]);
     const bool done = read_items(items, written, array);
     for (int i = 0; i < ITEMS; i++)
         Py_XDECREF(items[i]);

@@ -3,10 +3,15 @@
 #include "types.h"
 
 static PyObject *str_shape, *str_strides, *str_stride, *str_place, *str_kind, *str_read_only;
-static const Name names[] = {
-    {&str_shape, "shape"}, {&str_strides, "strides"}, {&str_stride, "stride"}, {&str_place, "__dlpack_device__"},
-    {&str_kind, "kind"}, {&str_read_only, "read_only"},
-};
+
+bool name_layouts(void)
+{
+    static const Name names[] = {
+        {&str_shape, "shape"}, {&str_strides, "strides"}, {&str_stride, "stride"}, {&str_place, "__dlpack_device__"},
+        {&str_kind, "kind"}, {&str_read_only, "read_only"},
+    };
+    return INTERN(names);
+}
 
 /* The attribute, or NULL without an exception where there is none. */
 static PyObject *attribute(PyObject *object, PyObject *name)
@@ -76,8 +81,6 @@ static PyObject *strides_of(PyObject *array)
 PyObject *array_layout(PyObject *module, PyObject *array)
 {
     (void)module;
-    if (!INTERN(names))
-        return NULL;
     PyObject *items[5] = {Py_NewRef((PyObject *)Py_TYPE(array)), place_of(array), NULL, NULL, NULL};
     if (items[1] != NULL)
         items[2] = PyObject_GetAttr(array, str_dtype);

@@ -18,7 +18,7 @@ static bool grow(CallTable *table)
     if (rows == NULL)
         return false;
     memset(rows + before, 0, (table->sets * ways - before) * sizeof *rows);
-    table->rows = rows;
+    PUT(table->rows, rows);
     table->ways = (unsigned)ways;
     return true;
 }
@@ -29,7 +29,7 @@ static void end_row(Row *row)
     PyObject *watches[MOST_WATCHES];
     BEGIN_GUARD(tables_guard);
     row->table = NULL;
-    row->forgotten = true;
+    PUT(row->forgotten, true);
     memcpy(watches, row->watches, sizeof watches);
     memset(row->watches, 0, sizeof watches);
     END_GUARD(tables_guard);
@@ -45,7 +45,7 @@ bool add_row(CallTable *table, Row *row, uint64_t hash)
     if (has_room) {
         PyObject **set = set_of(table, hash);
         unsigned place = 0;
-        while (place < table->ways - 1 && set[place] != NULL && !((Row *)set[place])->forgotten)
+        while (place < table->ways - 1 && set[place] != NULL && !is_forgotten((Row *)set[place]))
             place++;
         before = (Row *)set[place];
         if (before != NULL)
@@ -92,7 +92,7 @@ void end_table(CallTable *table)
     BEGIN_GUARD(tables_guard);
     PyObject **rows = table->rows;
     const size_t count = rows == NULL ? 0 : (size_t)table->sets * table->ways;
-    table->rows = NULL; /* what ends with the rows may add others */
+    PUT(table->rows, NULL); /* what ends with the rows may add others */
     END_GUARD(tables_guard);
     for (size_t i = 0; i < count; i++)
         if (rows[i] != NULL) {
@@ -107,6 +107,37 @@ int each_row(CallTable *table, each_function each, void *arg)
     for (size_t i = 0; table->rows != NULL && i < (size_t)table->sets * table->ways; i++)
         EACH(table->rows[i]);
     return 0;
+}
+
+/* The number of rows; the guard is held. */
+static Py_ssize_t count_rows(const CallTable *table)
+{
+    Py_ssize_t count = 0;
+    for (size_t i = 0; table->rows != NULL && i < (size_t)table->sets * table->ways; i++)
+        count += table->rows[i] != NULL;
+    return count;
+}
+
+PyObject *rows_of(const CallTable *table)
+{
+    PyObject *tuple = NULL;
+    Py_ssize_t count = -1, size = 0;
+    while (count != size) { /* again where rows came or left while the tuple was made */
+        Py_XDECREF(tuple);
+        BEGIN_GUARD(tables_guard);
+        size = count_rows(table);
+        END_GUARD(tables_guard);
+        if ((tuple = PyTuple_New(size)) == NULL)
+            return NULL;
+        BEGIN_GUARD(tables_guard);
+        count = count_rows(table);
+        Py_ssize_t at = 0;
+        for (size_t i = 0; count == size && at < count; i++)
+            if (table->rows[i] != NULL)
+                PyTuple_SetItem(tuple, at++, Py_NewRef(table->rows[i]));
+        END_GUARD(tables_guard);
+    }
+    return tuple;
 }
 
 bool watch(Row *row, PyObject *object)
@@ -145,7 +176,7 @@ PyObject *table_count(PyObject *self, PyObject *unused)
     long count = 0;
     BEGIN_GUARD(tables_guard);
     for (size_t i = 0; table->rows != NULL && i < (size_t)table->sets * table->ways; i++)
-        count += table->rows[i] != NULL && !((Row *)table->rows[i])->forgotten;
+        count += table->rows[i] != NULL && !is_forgotten((Row *)table->rows[i]);
     END_GUARD(tables_guard);
     return PyLong_FromLong(count);
 }

@@ -30,6 +30,12 @@ typedef struct {
     CallTable table;
 } TableObject;
 
+/* Says nothing of what comes later: who submits the row has what keeps it from being forgotten, or asks once more. */
+static inline bool is_forgotten(const Row *row)
+{
+    return LOOK(row->forgotten);
+}
+
 static inline uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
@@ -58,7 +64,7 @@ static inline Row *next_row(const CallTable *table, uint64_t hash, unsigned *pla
         Row *row = (Row *)set_of(table, hash)[(*place)++];
         if (row == NULL)
             break;
-        if (row->hash == hash && !row->forgotten)
+        if (row->hash == hash && !is_forgotten(row))
             next = (Row *)Py_NewRef((PyObject *)row);
     }
     END_GUARD(tables_guard);
@@ -94,7 +100,12 @@ void drop_row(Row *row);
 /* Empties a table. */
 void end_table(CallTable *table);
 
+/* For collections, which stop all other threads. */
 int each_row(CallTable *table, each_function each, void *arg);
+
+/* A new tuple of the rows, the newest of each set first. */
+PyObject *rows_of(const CallTable *table);
+
 #define EACH_WATCH(row)                                                                                                \
     do {                                                                                                               \
         for (int watch_ = 0; watch_ < MOST_WATCHES; watch_++)                                                          \

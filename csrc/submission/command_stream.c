@@ -46,7 +46,6 @@ static PyMemberDef commands_members[] = {
     {"device", T_OBJECT, offsetof(Commands, device), 0, NULL},
     {"declined", T_BOOL, offsetof(Commands, declined), READONLY, NULL},
     {"ended", T_BOOL, offsetof(Commands, ended), 0, NULL},
-    {"waiters", T_LONGLONG, offsetof(Commands, waiters), READONLY, NULL},
     {"_dlpack_type", T_INT, offsetof(Commands, dlpack_type), 0, NULL},
     {"_dlpack_id", T_INT, offsetof(Commands, dlpack_id), 0, NULL},
     {"_dlpack_alone", T_BOOL, offsetof(Commands, dlpack_alone), 0, NULL},
@@ -57,6 +56,11 @@ static PyMemberDef commands_members[] = {
     {"in_order", T_BOOL, offsetof(Commands, in_order), 0, NULL},
     {"_in_batches", T_BOOL, offsetof(Commands, in_batches), 0, NULL},
     {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef commands_properties[] = {
+    {"waiters", (getter)commands_waiters, NULL, "The number of threads that ask the driver.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
 /* ---------------------------------------------------------------- prepared launches */
@@ -156,7 +160,7 @@ bool announce(Commands *self)
 {
     if (self->dirty || self->active == NULL)
         return true;
-    self->dirty = 1;
+    PUT(self->dirty, 1);
     return PySet_Add(self->active, (PyObject *)self) == 0;
 }
 
@@ -172,7 +176,7 @@ static bool is_idle(const Commands *self)
     for (Py_ssize_t i = 0; idle && i < PyTuple_Size(lanes); i++) {
         const Lane *lane = (const Lane *)PyTuple_GetItem(lanes, i);
         idle = PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type) &&
-               (lane->last_event == 0 ? lane->done >= lane->submitted : lane->wait != 0 && ask(lane, 1) == 0);
+               (lane->last_event == 0 ? LOOK(lane->done) >= LOOK(lane->submitted) : lane->wait != 0 && ask(lane, 1) == 0);
     }
     Py_DECREF(lanes);
     return idle;
@@ -190,7 +194,7 @@ static void exchange(PyObject **a, PyObject **b)
 {
     PyObject *before = *a;
     if (*b != NULL) {
-        *a = *b;
+        PUT(*a, *b);
         *b = before;
     }
 }
@@ -211,10 +215,10 @@ static int release_all(Commands *self)
         result = DONE;
         for (int i = 0; i < OUTSIDE; i++)
             exchange(places[i], &fresh[i]);
-        self->batch++;
+        PUT(self->batch, self->batch + 1);
         if (self->tasks == NULL || PyObject_Size(self->tasks) == 0) {
             exchange(places[OUTSIDE], &fresh[OUTSIDE]);
-            self->dirty = 0;
+            PUT(self->dirty, 0);
             if (self->active != NULL && PySet_Discard(self->active, (PyObject *)self) < 0)
                 result = FAILED;
         }
@@ -228,7 +232,7 @@ static int release_all(Commands *self)
 static void restart(Commands *self)
 {
     self->countdown = REAP_EVERY;
-    Py_CLEAR(self->last_bundle);
+    replace_member((PyObject *)self, &self->last_bundle, NULL);
 }
 
 static PyObject *commands_restart(Commands *self, PyObject *unused)
@@ -248,7 +252,7 @@ static PyObject *commands_release_all(Commands *self, PyObject *unused)
 /* The lock is held. */
 static int reap_locked(Commands *self)
 {
-    if (self->native == NULL || self->native == Py_None)
+    if (!has_native(self))
         return DONE; /* the queue has ended */
     if (((Lock *)self->lock)->depth > 1)
         return DONE; /* this thread is in the middle of another call, perhaps a submission: see _reap */
@@ -261,7 +265,7 @@ static int reap_locked(Commands *self)
 int reap(Commands *self)
 {
     PyObject *lock = self->lock;
-    if (!self->dirty)
+    if (!LOOK(self->dirty))
         return DONE;
     if (!is_lock(lock))
         return OTHERWISE;
@@ -305,4 +309,4 @@ static PyMethodDef commands_methods[] = {
 };
 
 OBJECT_TYPE(commands, Commands, "Commands", end_table(&self->launches), , {Py_tp_new, commands_new},
-            {Py_tp_members, commands_members}, {Py_tp_methods, commands_methods}, );
+            {Py_tp_members, commands_members}, {Py_tp_getset, commands_properties}, {Py_tp_methods, commands_methods}, );

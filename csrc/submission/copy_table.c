@@ -109,7 +109,7 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++)
         if (PyTuple_GetItem(names, i) == str_depends_on)
             call.waits_at = i;
-    copies->declined = false;
+    PUT(copies->declined, false);
     int result = FAILED;
     if (read_operands(arguments[0], arguments[1], &copies->kinds, USM_OWNER, call.operands)) {
         Copy *copy = (Copy *)find_row(&copies->table, COPY_OF_PIXELS, fits_copy, &call);
@@ -118,21 +118,29 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
                                  call.waits_at < 0 ? NULL : call.values[call.waits_at], event);
         else if (!PyErr_Occurred())
             result = OTHERWISE;
-        copies->declined = copy != NULL && result == OTHERWISE;
+        PUT(copies->declined, copy != NULL && result == OTHERWISE);
         Py_XDECREF(copy);
     }
     end_operands(call.operands);
     return result;
 }
 
+/* A new reference to the queue's prepared copies; NULL without. */
+static PyObject *copies_of(Commands *commands)
+{
+    PyObject *copies = member_of((PyObject *)commands, &commands->copies);
+    if (copies != NULL && (PyObject *)Py_TYPE(copies) != copies_type)
+        Py_CLEAR(copies);
+    return copies;
+}
+
 PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     if (count == 2 && self->stream != NULL && PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
         Commands *commands = (Commands *)self->stream;
-        PyObject *copies = commands->copies, *event = NULL;
-        if (copies != NULL && (PyObject *)Py_TYPE(copies) == copies_type) {
+        PyObject *copies = copies_of(commands), *event = NULL;
+        if (copies != NULL) {
             Py_INCREF(commands);
-            Py_INCREF(copies);
             int result = copy_again(commands, (Copies *)copies, arguments, names, &event);
             Py_DECREF(copies);
             Py_DECREF(commands);
@@ -159,7 +167,7 @@ static int copy_bytes_again(Commands *commands, Copies *copies, PyObject *const 
 {
     CopyCall call = {.commands = commands, .waits_at = -1};
     int result = FAILED;
-    copies->declined = false;
+    PUT(copies->declined, false);
     if (read_operands(arguments[0], arguments[1], &copies->kinds, BYTES_OF_USM, call.operands)) {
         result = OTHERWISE;
         Copy *copy = NULL;
@@ -167,7 +175,7 @@ static int copy_bytes_again(Commands *commands, Copies *copies, PyObject *const 
             copy = (Copy *)find_row(&copies->table, COPY_OF_BYTES + call.size, fits_bytes, &call);
         if (copy != NULL)
             result = submit_copy(commands, copy, call.operands, arguments[3], event);
-        copies->declined = copy != NULL && result == OTHERWISE;
+        PUT(copies->declined, copy != NULL && result == OTHERWISE);
         Py_XDECREF(copy);
     }
     if (result == OTHERWISE)
@@ -179,14 +187,13 @@ static int copy_bytes_again(Commands *commands, Copies *copies, PyObject *const 
 /* copy_bytes(source, destination, nbytes, depends_on): the event, or None where Python must handle the copy. */
 PyObject *commands_copy_bytes(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    PyObject *copies = ((Commands *)self)->copies, *event = NULL;
     if (count != 4) {
         PyErr_SetString(PyExc_TypeError, "copy_bytes takes two operands, a number of bytes and events");
         return NULL;
     }
-    if (copies == NULL || (PyObject *)Py_TYPE(copies) != copies_type)
+    PyObject *copies = copies_of((Commands *)self), *event = NULL;
+    if (copies == NULL)
         Py_RETURN_NONE;
-    Py_INCREF(copies);
     const int result = copy_bytes_again((Commands *)self, (Copies *)copies, arguments, &event);
     Py_DECREF(copies);
     return result == OTHERWISE ? Py_NewRef(Py_None) : event;
@@ -208,11 +215,14 @@ typedef struct {
 PyObject *free_item(PyObject *module, PyObject *list)
 {
     (void)module;
+    PyObject *free = NULL;
+    BEGIN_LIST(list); /* no item leaves between the two looks */
     const Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : 0;
-    for (Py_ssize_t i = 0; i < count; i++)
+    for (Py_ssize_t i = 0; free == NULL && i < count; i++)
         if (IS_SOLE(PyList_GetItem(list, i)))
-            return Py_NewRef(PyList_GetItem(list, i));
-    Py_RETURN_NONE;
+            free = Py_NewRef(PyList_GetItem(list, i));
+    END_LIST();
+    return free == NULL ? Py_NewRef(Py_None) : free;
 }
 
 /* Whether the array has the shape and the type of the image's pixels. */
@@ -245,7 +255,7 @@ static PyObject *copy_to_pinned(const Commands *commands, const Kinds *kinds, Py
     Argument target;
     begin_argument(&target, item);
     if (item == Py_None || read_argument(&target, kinds, true, 0) != DONE || target.kind != HOST_ARRAY ||
-        target.bytes != array->bytes || commands->ended) { /* the end of the interpreter frees pinned memory */
+        target.bytes != array->bytes || LOOK(commands->ended)) { /* the end of the interpreter frees pinned memory */
         PyErr_Clear();
         Py_CLEAR(item);
     } else {
@@ -326,10 +336,9 @@ PyObject *commands_upload(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOO!iiipO:upload", &upload.array, &upload.image, &PyTuple_Type, &upload.shape,
                           &upload.code, &upload.bits, &upload.host, &upload.levels, &upload.pinned))
         return NULL;
-    PyObject *copies = ((Commands *)self)->copies, *event = NULL;
-    if (copies == NULL || (PyObject *)Py_TYPE(copies) != copies_type)
+    PyObject *copies = copies_of((Commands *)self), *event = NULL;
+    if (copies == NULL)
         Py_RETURN_NONE;
-    Py_INCREF(copies);
     const int result = upload_again((Commands *)self, (const Copies *)copies, &upload, &event);
     Py_DECREF(copies);
     return result == OTHERWISE ? Py_NewRef(Py_None) : event;

@@ -175,23 +175,36 @@ REFERENCES(bound, Bound)
     return 0;
 }
 
-/* Submits the prepared launch of a bound launch: OTHERWISE where Python must handle it. */
-static int launch_bound(const Bound *self, PyObject *depends_on, PyObject **event)
+/* New references to the items of a list, as of one moment; their number, or -1 for another value. */
+static int take_items(PyObject *list, PyObject *values[MOST_ARGUMENTS])
 {
-    if (self->prepared == NULL || self->stream == NULL || self->arguments == NULL || !PyList_CheckExact(self->arguments) ||
-        !PyType_IsSubtype(Py_TYPE(self->prepared), (PyTypeObject *)prepared_type) ||
-        !PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type) ||
-        PyList_Size(self->arguments) != ((Prepared *)self->prepared)->count)
+    int count = -1;
+    BEGIN_LIST(list);
+    if (PyList_CheckExact(list) && PyList_Size(list) <= MOST_ARGUMENTS)
+        for (count = 0; count < PyList_Size(list); count++)
+            values[count] = Py_NewRef(PyList_GetItem(list, count));
+    END_LIST();
+    return count;
+}
+
+/* Submits the prepared launch of a bound launch: OTHERWISE where Python must handle it. */
+static int launch_bound(Bound *self, PyObject *depends_on, PyObject **event)
+{
+    if (self->stream == NULL || !PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type))
         return OTHERWISE;
-    Prepared *launch = (Prepared *)Py_NewRef(self->prepared);
+    PyObject *prepared = member_of((PyObject *)self, &self->prepared), *arguments = member_of((PyObject *)self, &self->arguments);
     PyObject *values[MOST_ARGUMENTS];
-    for (int i = 0; i < launch->count; i++)
-        values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
-    Submission submission = {.command = launch, .values = values, .packed = true, .depends_on = depends_on};
-    const int result = submit((Commands *)self->stream, &submission, event);
-    for (int i = 0; i < launch->count; i++)
+    const int count = arguments == NULL ? 0 : take_items(arguments, values);
+    int result = OTHERWISE;
+    if (arguments != NULL && prepared != NULL && PyType_IsSubtype(Py_TYPE(prepared), (PyTypeObject *)prepared_type) &&
+        count == ((Prepared *)prepared)->count) {
+        Submission submission = {.command = (Prepared *)prepared, .values = values, .packed = true, .depends_on = depends_on};
+        result = submit((Commands *)self->stream, &submission, event);
+    }
+    for (int i = 0; i < count; i++)
         Py_DECREF(values[i]);
-    Py_DECREF(launch);
+    Py_XDECREF(prepared);
+    Py_XDECREF(arguments);
     return result;
 }
 

@@ -17,11 +17,14 @@ static int code_of(Py_UCS4 kind)
     }
 }
 
-bool foreign_type(PyObject *dtype, int *code, int *bits)
+bool name_types(void)
 {
     static const Name names[] = {{&str_kind, "kind"}, {&str_itemsize, "itemsize"}};
-    if (!INTERN(names))
-        return false;
+    return INTERN(names);
+}
+
+bool foreign_type(PyObject *dtype, int *code, int *bits)
+{
     PyObject *kind = PyObject_GetAttr(dtype, str_kind), *size = PyObject_GetAttr(dtype, str_itemsize);
     if (kind != NULL && size != NULL && PyUnicode_GetLength(kind) == 1) {
         const long bytes = PyLong_AsLong(size);

@@ -13,9 +13,12 @@ typedef struct {
 
 static ForeignType known_types[KNOWN_TYPES];
 static unsigned next_known;
+#ifdef Py_GIL_DISABLED
+static PyMutex known_guard;
+#endif
 static PyObject *str_exchange, *str_interface, *str_requires_grad;
 
-static bool name_exchange(void)
+bool name_exchange(void)
 {
     static const Name names[] = {
         {&str_exchange, "__dlpack_c_exchange_api__"}, {&str_interface, "__cuda_array_interface__"},
@@ -37,21 +40,29 @@ static const DLPackExchangeAPI *functions_of(PyObject *capsule)
  * not read here. */
 static bool know(PyObject *type, ForeignType *entry)
 {
-    for (int i = 0; i < KNOWN_TYPES; i++)
+    bool is_known = false;
+    BEGIN_GUARD(known_guard);
+    for (int i = 0; !is_known && i < KNOWN_TYPES; i++)
         if (known_types[i].type == type) {
             *entry = known_types[i];
-            return true;
+            is_known = true;
         }
-    PyObject *capsule = name_exchange() ? PyObject_GetAttr(type, str_exchange) : NULL;
+    END_GUARD(known_guard);
+    if (is_known)
+        return true;
+    PyObject *capsule = PyObject_GetAttr(type, str_exchange);
     const DLPackExchangeAPI *library = capsule == NULL ? NULL : functions_of(capsule);
     Py_XDECREF(capsule);
     bool has_gradients = library != NULL && PyObject_HasAttr(type, str_requires_grad);
     PyErr_Clear();
-    if (library == NULL && (str_interface == NULL || !PyObject_HasAttr(type, str_interface)))
+    if (library == NULL && !PyObject_HasAttr(type, str_interface))
         return false;
+    *entry = (ForeignType){Py_NewRef(type), library, has_gradients};
+    BEGIN_GUARD(known_guard);
     ForeignType *row = &known_types[next_known++ % KNOWN_TYPES];
     PyObject *before = row->type;
-    *row = *entry = (ForeignType){Py_NewRef(type), library, has_gradients};
+    *row = *entry;
+    END_GUARD(known_guard);
     Py_XDECREF(before);
     return true;
 }

@@ -12,6 +12,8 @@ enum { DEFAULT_STREAM = 1 };
 /* The number of a device that the CUDA array interface does not give. */
 enum { UNKNOWN_DEVICE = -1 };
 
+bool name_exchange(void);
+
 /* Reads an array that a command may use; written: and write. It is valid while the object lives. OTHERWISE where Python
  * must handle the value: it has no exchange functions, or they refuse it; no exception is set then. */
 int read_foreign(Argument *argument, bool written);

@@ -79,9 +79,7 @@ static int hold_bundle(Commands *self, PyObject *bundle)
         Py_INCREF(bundle);
         return FAILED;
     }
-    PyObject *before = self->last_bundle;
-    self->last_bundle = Py_NewRef(bundle);
-    Py_XDECREF(before);
+    replace_member((PyObject *)self, &self->last_bundle, Py_NewRef(bundle));
     return DONE;
 }
 
@@ -96,8 +94,10 @@ static int hold_by_batch(Commands *self, const Submission *submission)
             continue;
         if (add_to_batch(self, submission->values[i]) != DONE)
             return FAILED;
+        BEGIN_GUARD(self->guard);
         if (slot->value == submission->values[i]) /* not after another submission of the row meanwhile */
             slot->batch = self->batch;
+        END_GUARD(self->guard);
         fresh = 1;
     }
     if (submission->object_count > 0 && !holds(self, submission)) {
@@ -109,8 +109,11 @@ static int hold_by_batch(Commands *self, const Submission *submission)
         command->batch = self->batch;
         fresh = 1;
     }
-    if (submission->held != NULL)
+    if (submission->held != NULL) {
+        BEGIN_GUARD(self->guard);
         submission->held(submission->what, self->batch);
+        END_GUARD(self->guard);
+    }
     return fresh;
 }
 

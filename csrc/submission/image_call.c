@@ -4,7 +4,7 @@
 
 static PyObject *str_held, *str_memory; /* attributes of the image's record */
 
-static bool name_record(void)
+bool name_record(void)
 {
     static const Name names[] = {{&str_held, "_held"}, {&str_memory, "memory"}};
     return INTERN(names);
@@ -88,7 +88,7 @@ static int set_call(ImageCall *self, PyObject *arguments)
         return FAILED;
     }
     unsigned long long number = PyLong_AsUnsignedLongLong(key);
-    if (PyErr_Occurred() || !name_record())
+    if (PyErr_Occurred())
         return FAILED;
     self->makes = NO_ARGUMENT;
     self->writes = writes;
@@ -144,11 +144,14 @@ typedef struct {
 /* Finds the image and its memory: new references; OTHERWISE if the handle is destroyed. */
 static int find_image(const ImageCalls *calls, const ImageCall *call, PyObject **image, PyObject **memory)
 {
-    PyObject *record = PyDict_GetItemWithError(calls->handles, call->key);
-    if (record == NULL || call->base.forgotten)
+    PyObject *record = dict_item(calls->handles, call->key);
+    if (record == NULL)
         return PyErr_Occurred() ? FAILED : OTHERWISE;
     *image = PyObject_GetAttr(record, str_held);
     *memory = *image == NULL ? NULL : PyObject_GetAttr(record, str_memory);
+    Py_DECREF(record);
+    if (is_forgotten(&call->base))
+        return PyErr_Occurred() ? FAILED : OTHERWISE;
     if (*memory == NULL)
         return FAILED;
     return *image == call->image ? DONE : OTHERWISE;
@@ -157,7 +160,7 @@ static int find_image(const ImageCalls *calls, const ImageCall *call, PyObject *
 /* Writes the address of an array into the driver's description; OTHERWISE if the memory is freed. */
 static int put_array(const CallArray *array, const Argument *operands)
 {
-    if (array->kind == USM_ARRAY && !((const Openable *)operands->owner)->open)
+    if (array->kind == USM_ARRAY && !is_open(operands->owner))
         return OTHERWISE;
     memcpy(array->place, &operands->address, sizeof operands->address);
     return DONE;
@@ -167,9 +170,10 @@ static int put_array(const CallArray *array, const Argument *operands)
 static int fill_staging(Filling *filling)
 {
     ImageCall *call = (ImageCall *)filling->call;
-    if (call->busy)
+    if (LOOK(call->busy))
         return OTHERWISE;
-    call->busy = filling->took_staging = true;
+    filling->took_staging = true;
+    PUT(call->busy, true);
     for (int i = 0; i < CALL_ARRAYS; i++)
         if (call->staged[i] != NULL && (i != RESULT || call->writes))
             memcpy(call->staged[i], (const void *)(uintptr_t)filling->operands[i].address, (size_t)filling->operands[i].bytes);
@@ -181,10 +185,10 @@ void end_staging(ImageCall *call, const Argument operands[CALL_ARRAYS], bool don
     if (call->staging == NULL)
         return;
     if (!done) /* the command may still run */
-        call->base.forgotten = true;
+        PUT(call->base.forgotten, true);
     else if (!call->writes)
         memcpy((void *)(uintptr_t)operands[RESULT].address, call->staged[RESULT], (size_t)operands[RESULT].bytes);
-    call->busy = !done;
+    PUT(call->busy, !done);
 }
 
 /* The queue's lock is held. Another thread may have destroyed the image since it was found. */
@@ -247,7 +251,7 @@ int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *ca
             }
         result = submit(commands, &submission, event);
         if (result != DONE && filling.took_staging)
-            call->busy = false;
+            PUT(call->busy, false);
     }
     Py_XDECREF(filling.image);
     Py_XDECREF(filling.memory);

@@ -53,13 +53,14 @@ typedef struct {
 /* image_call_array.c. read_array reads what may be an array, once; an UNKNOWN_ARGUMENT where Python must handle it. */
 void read_array(Argument *argument, bool written, const Kinds *kinds);
 bool set_array(CallArray *array, const Argument *argument, bool written);
-bool fits_array(const CallArray *array, Argument *argument, const Kinds *kinds, const Commands *commands);
+bool fits_array(const CallArray *array, Argument *argument, const Kinds *kinds, Commands *commands);
 bool overlap(const Argument *a, const Argument *b);
 
 /* image_call_table.c: waits for a call with arrays on the host, and raises its error: DONE or FAILED. */
 int wait_for(PyObject *report, PyObject *event);
 
 /* image_call.c: submits a call whose arguments fit. */
+bool name_record(void);
 PyObject *prepare_image_call(PyObject *arguments); /* None where C code cannot repeat the call */
 void end_staging(ImageCall *call, const Argument arrays[CALL_ARRAYS], bool done); /* after a wait */
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, Argument arrays[CALL_ARRAYS],

@@ -18,7 +18,7 @@ void read_array(Argument *argument, bool written, const Kinds *kinds)
 static bool is_usable(const Argument *argument, bool written)
 {
     return argument->packed && (argument->writable || !written) &&
-           (argument->kind != USM_ARRAY || ((const Openable *)argument->owner)->open);
+           (argument->kind != USM_ARRAY || is_open(argument->owner));
 }
 
 bool set_array(CallArray *array, const Argument *argument, bool written)
@@ -51,16 +51,27 @@ static bool is_on_device(const Argument *argument, const CallArray *array)
            a->device_id == b->device_id;
 }
 
-bool fits_array(const CallArray *array, Argument *argument, const Kinds *kinds, const Commands *commands)
+/* Whether the batch holds the array: then only its owner and its address are read. */
+static bool is_held_by_batch(const CallArray *array, Argument *argument, Commands *commands)
 {
-    if (array->kind == USM_ARRAY && array->held == argument->value && array->batch == commands->batch) {
-        if (argument->kind == UNREAD) { /* the batch holds the array: only its owner changes */
-            Py_XDECREF(argument->owner);
-            argument->owner = Py_NewRef(array->owner);
-            argument->address = array->address;
-        }
-        return true;
+    PyObject *before = NULL;
+    (void)commands; /* but for the guard and the batch */
+    BEGIN_GUARD(commands->guard);
+    const bool held = array->held == argument->value && array->batch == LOOK(commands->batch);
+    if (held && argument->kind == UNREAD) {
+        before = argument->owner;
+        argument->owner = Py_NewRef(array->owner);
+        argument->address = array->address;
     }
+    END_GUARD(commands->guard);
+    Py_XDECREF(before);
+    return held;
+}
+
+bool fits_array(const CallArray *array, Argument *argument, const Kinds *kinds, Commands *commands)
+{
+    if (array->kind == USM_ARRAY && is_held_by_batch(array, argument, commands))
+        return true;
     read_array(argument, array->written, kinds);
     if (array->kind != argument->kind)
         return false;

@@ -50,7 +50,7 @@ static PyObject *image_calls_prepare(ImageCalls *self, PyObject *arguments)
 
 /* A call of a device function, as its arguments are read. */
 typedef struct {
-    const Commands *commands;
+    Commands *commands;
     const ImageCalls *calls;
     PyObject *const *arguments;
     unsigned long long handle;
@@ -104,7 +104,7 @@ int wait_for(PyObject *report, PyObject *event)
     if (done == NULL)
         return FAILED;
     Py_DECREF(done);
-    PyObject *error = ((Event *)event)->error;
+    PyObject *error = LOOK(((Event *)event)->error);
     if (error == NULL || error == Py_None)
         return DONE;
     done = PyObject_CallFunctionObjArgs(report, event, NULL);
@@ -123,7 +123,7 @@ static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Argu
         done = submit_image_call(commands, calls, row, operands, depends_on, &event);
     if (done == DONE && row->waits) {
         done = wait_for(calls->report, event);
-        if (done == DONE && row->staging != NULL && commands->ended)
+        if (done == DONE && row->staging != NULL && LOOK(commands->ended))
             done = require_live(commands); /* exit may have freed the staging memory */
         end_staging(row, operands, done == DONE);
     }
@@ -169,7 +169,7 @@ static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *ar
     return done;
 }
 
-/* Returns Commands and ImageCalls of a queue; false without prepared calls. */
+/* Commands and ImageCalls of a queue, new references; false without prepared calls. */
 static bool calls_of(PyObject *queue, Commands **commands, ImageCalls **calls)
 {
     if (!PyType_IsSubtype(Py_TYPE(queue), (PyTypeObject *)submitter_type))
@@ -177,9 +177,13 @@ static bool calls_of(PyObject *queue, Commands **commands, ImageCalls **calls)
     PyObject *stream = ((Submitter *)queue)->stream;
     if (stream == NULL || !PyType_IsSubtype(Py_TYPE(stream), (PyTypeObject *)commands_type))
         return false;
-    *commands = (Commands *)stream;
-    *calls = (ImageCalls *)(*commands)->image_calls;
-    return *calls != NULL && (PyObject *)Py_TYPE(*calls) == image_calls_type;
+    *calls = (ImageCalls *)member_of(stream, &((Commands *)stream)->image_calls);
+    if (*calls == NULL || (PyObject *)Py_TYPE(*calls) != image_calls_type) {
+        Py_XDECREF(*calls);
+        return false;
+    }
+    *commands = (Commands *)Py_NewRef(stream);
+    return true;
 }
 
 /* depends_on without events is NULL. */
@@ -203,8 +207,6 @@ PyObject *device_function(PyObject *module, PyObject *const *arguments, Py_ssize
     bool is_known = false;
     int done = OTHERWISE;
     if (calls_of(of_call[QUEUE], &commands, &calls)) {
-        Py_INCREF(commands);
-        Py_INCREF(calls);
         done = call_again(commands, calls, of_call, events_or_null(of_call[ARGUMENTS]), &is_known, &result);
         Py_DECREF(calls);
         Py_DECREF(commands);

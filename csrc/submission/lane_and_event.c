@@ -7,15 +7,17 @@ static void release_event(unsigned long long number, unsigned long long let_go)
     release_function release;
     void *address = (void *)(uintptr_t)let_go;
     memcpy(&release, &address, sizeof release);
-    if (number != 0 && let_go != 0)
+    if (number != 0 && let_go != 0 && !is_new_child())
         (void)release((void *)(uintptr_t)number); /* a destructor has no caller that could receive the error */
 }
 
 void own_event(Mark *mark, const Lane *lane)
 {
     const unsigned long long number = mark->number, let_go = mark->let_go;
-    memcpy(&mark->number, (const void *)(uintptr_t)lane->last_event, sizeof mark->number);
+    unsigned long long last;
+    memcpy(&last, (const void *)(uintptr_t)lane->last_event, sizeof last);
     mark->let_go = lane->let_go;
+    PUT(mark->number, last);
     release_event(number, let_go);
 }
 

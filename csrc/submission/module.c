@@ -41,7 +41,8 @@ static int fill_module(PyObject *module)
         {&variant_type, &variant_spec, "Variant"}, {&variants_type, &variants_spec, "Variants"},
         {&picture_type, &picture_spec, "Picture"}, {&picture_calls_type, &picture_calls_spec, "PictureCalls"},
     };
-    if (!watch_threads() || !name_attributes() || !name_image_arguments() || !name_pictures() ||
+    if (!watch_threads() || !name_attributes() || !name_image_arguments() || !name_pictures() || !name_ranges() ||
+        !name_types() || !name_layouts() || !name_variants() || !name_exchange() || !name_record() || !name_tensor_calls() ||
          PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
         PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0 ||
         !INTERN(names))
@@ -53,7 +54,13 @@ static int fill_module(PyObject *module)
     return 0;
 }
 
-static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, fill_module},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
 static PyMethodDef module_methods[] = {
     {"array_layout", array_layout, METH_O, "A key of the type, place, dtype, shape and strides of an array of any library."},
     {"device_function", (PyCFunction)(void (*)(void))device_function, METH_FASTCALL,
@@ -66,6 +73,9 @@ static PyMethodDef module_methods[] = {
     {"free_item", free_item, METH_O, "An item of a list that nothing else refers to; None without one."},
     {"stream_of_foreign", stream_of_foreign, METH_O,
      "The current stream of another library on the device of its array; None where C code does not know it."},
+    {"end_fork", end_fork, METH_NOARGS,
+     "In the child of a fork, when what the parent owns is forgotten: from now on objects that end are released."},
+    {"is_new_child", has_begun_fork, METH_NOARGS, "Whether this is the child of a fork that has not called end_fork yet."},
     {"uninterrupted", uninterrupted, METH_O,
      "A callback that calls a function. Ctrl-C does not interrupt it, and is raised after it, in the code that was running."},
     {NULL, NULL, 0, NULL},

@@ -20,15 +20,34 @@ enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
 #endif
 
 /* What the interpreter lock guards in an ordinary Python, a Guard does in a free-threaded one. It is held for a few
- * instructions, which run no Python code and let no other thread run. */
+ * instructions, which run no Python code and let no other thread run.
+ *
+ * LOOK and PUT: a member that is compared, not followed, and that other threads write without the reader's guard. What
+ * precedes a PUT is seen by who has seen its value. */
 #ifdef Py_GIL_DISABLED
+#ifndef __GNUC__
+#error "the modules of a free-threaded Python are compiled by GCC or Clang"
+#endif
 #define GUARD(name) PyMutex name;
 #define BEGIN_GUARD(guard) PyMutex_Lock(&(guard))
 #define END_GUARD(guard) PyMutex_Unlock(&(guard))
+#define LOOK(member) __atomic_load_n(&(member), __ATOMIC_ACQUIRE)
+#define PUT(member, value) __atomic_store_n(&(member), (value), __ATOMIC_RELEASE)
 #else
 #define GUARD(name)
 #define BEGIN_GUARD(guard) ((void)0)
 #define END_GUARD(guard) ((void)0)
+#define LOOK(member) (member)
+#define PUT(member, value) ((void)((member) = (value)))
+#endif
+
+/* No other thread changes a list in between. */
+#ifdef Py_GIL_DISABLED
+#define BEGIN_LIST(list) Py_BEGIN_CRITICAL_SECTION(list)
+#define END_LIST() Py_END_CRITICAL_SECTION()
+#else
+#define BEGIN_LIST(list) ((void)(list))
+#define END_LIST() ((void)0)
 #endif
 
 /* Whether the caller's reference, or the one of the container that it looks into, is the only one. */
@@ -37,6 +56,59 @@ enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
 #else
 #define IS_SOLE(object) (Py_REFCNT(object) == 1)
 #endif
+
+/* New references to what other threads may replace meanwhile: a member of an object, an item of a dict or of a list. NULL
+ * without one; then the dict may, and the list does, set an exception. */
+static inline PyObject *member_of(PyObject *self, PyObject **member)
+{
+#ifdef Py_GIL_DISABLED
+    PyObject *value;
+    Py_BEGIN_CRITICAL_SECTION(self); /* Python sets members in one */
+    value = Py_XNewRef(*member);
+    Py_END_CRITICAL_SECTION();
+    return value;
+#else
+    (void)self;
+    return Py_XNewRef(*member);
+#endif
+}
+
+/* Replaces a member by a new reference, or NULL. */
+static inline void replace_member(PyObject *self, PyObject **member, PyObject *value)
+{
+    PyObject *before;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(self);
+    before = *member;
+    PUT(*member, value);
+    Py_END_CRITICAL_SECTION();
+#else
+    (void)self;
+    before = *member;
+    *member = value;
+#endif
+    Py_XDECREF(before);
+}
+
+static inline PyObject *dict_item(PyObject *dict, PyObject *key)
+{
+#ifdef Py_GIL_DISABLED
+    PyObject *value;
+    (void)PyDict_GetItemRef(dict, key, &value);
+    return value;
+#else
+    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
+static inline PyObject *list_item(PyObject *list, Py_ssize_t index)
+{
+#ifdef Py_GIL_DISABLED
+    return PyList_GetItemRef(list, index);
+#else
+    return Py_XNewRef(PyList_GetItem(list, index));
+#endif
+}
 
 /* object.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
 PyObject *make(PyObject *type);

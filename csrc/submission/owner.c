@@ -21,6 +21,7 @@ static volatile sig_atomic_t noted;
 static bool shielded; /* set by an outer destructor; guarded by the interpreter lock, like the next ones */
 static struct sigaction before;
 static pthread_t main_thread;
+static bool new_child;
 
 static void note(int number)
 {
@@ -40,9 +41,13 @@ static void lower_shield(Shield *shield)
     }
 }
 
-/* In the child of a fork, in its only thread, which is the main one from now on. Signals of the parent are the parent's. */
+/* In the child of a fork, in its only thread, which is the main one from now on. Signals of the parent are the parent's.
+ *
+ * Objects of the parent's other threads may end before Python calls its hooks, the package's among them, which forget what
+ * the parent owns: until end_fork, ends release nothing. */
 static void begin_child(void)
 {
+    PUT(new_child, true);
     const bool goes_on = !shielded || pthread_equal(main_thread, pthread_self()); /* a destructor goes on in the child */
     noted = 0;
     if (!goes_on) {
@@ -99,6 +104,18 @@ static bool is_main_thread(void)
     return pthread_equal(main_thread, pthread_self());
 }
 
+bool is_new_child(void)
+{
+    return LOOK(new_child);
+}
+
+PyObject *end_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    PUT(new_child, false);
+    Py_RETURN_NONE;
+}
+
 #else
 
 typedef struct {
@@ -123,6 +140,17 @@ static bool is_main_thread(void)
 bool watch_threads(void)
 {
     return true;
+}
+
+bool is_new_child(void)
+{
+    return false;
+}
+
+PyObject *end_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Py_RETURN_NONE;
 }
 
 #endif
@@ -192,9 +220,16 @@ PyObject *uninterrupted(PyObject *module, PyObject *function)
     return PyCFunction_New(&method, function);
 }
 
+PyObject *has_begun_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(is_new_child());
+}
+
 static void owner_finalize(PyObject *self)
 {
-    call_shielded(self, NULL);
+    if (!is_new_child())
+        call_shielded(self, NULL);
 }
 
 static void owner_dealloc(PyObject *self)

@@ -4,9 +4,14 @@
 
 static PyObject *str_sizes, *str_global_range, *str_local_range, *str_offset;
 static PyObject *nd_range_type; /* of the first NdRange; kept */
-static const Name space_names[] = {
-    {&str_sizes, "_sizes"}, {&str_global_range, "global_range"}, {&str_local_range, "local_range"}, {&str_offset, "offset"},
-};
+
+bool name_ranges(void)
+{
+    static const Name names[] = {
+        {&str_sizes, "_sizes"}, {&str_global_range, "global_range"}, {&str_local_range, "local_range"}, {&str_offset, "offset"},
+    };
+    return INTERN(names);
+}
 
 REFERENCES(prepared, Prepared)
 {
@@ -73,9 +78,7 @@ static bool read_space(PyObject *space, long long sizes[9], int *dimensions)
         *dimensions = OF_TUPLE + count;
         return done;
     }
-    if (!INTERN(space_names))
-        return false;
-    const bool is_nd_range = (PyObject *)Py_TYPE(space) == nd_range_type; /* the question for _sizes would raise */
+    const bool is_nd_range = (PyObject *)Py_TYPE(space) == LOOK(nd_range_type); /* the question for _sizes would raise */
     if (!is_nd_range && read_range(space, NULL, 1, sizes, &count)) {
         *dimensions = OF_RANGE + count;
         return true;
@@ -85,8 +88,8 @@ static bool read_space(PyObject *space, long long sizes[9], int *dimensions)
         !read_range(space, str_offset, 0, sizes + 6, &others[1]))
         return false;
     *dimensions += count;
-    if (nd_range_type == NULL)
-        nd_range_type = Py_NewRef((PyObject *)Py_TYPE(space));
+    if (LOOK(nd_range_type) == NULL)
+        PUT(nd_range_type, Py_NewRef((PyObject *)Py_TYPE(space)));
     return others[0] == count && others[1] == count;
 }
 

@@ -186,10 +186,10 @@ typedef struct {
 static int fill(const void *what)
 {
     const Filling *filling = what;
-    if (filling->copy->base.forgotten)
+    if (is_forgotten(&filling->copy->base))
         return OTHERWISE;
     for (int i = 0; i < 2; i++)
-        if (filling->operands[i].kind == USM_ARRAY && !((const Openable *)filling->operands[i].owner)->open)
+        if (filling->operands[i].kind == USM_ARRAY && !is_open(filling->operands[i].owner))
             return OTHERWISE;
     for (int i = 0; i < 2; i++) {
         const Side *side = &filling->copy->sides[i];
@@ -212,7 +212,7 @@ static PyObject *owner_of(const Argument *operand)
 
 int submit_copy(Commands *commands, Copy *copy, const Argument operands[2], PyObject *depends_on, PyObject **event)
 {
-    if (copy->base.forgotten)
+    if (is_forgotten(&copy->base))
         return OTHERWISE;
     Filling filling = {copy, operands};
     PyObject *objects[2] = {owner_of(&operands[0]), owner_of(&operands[1])};

@@ -57,10 +57,27 @@ static int read_bytes(const Slot *slot, PyObject *value, Parameter *argument)
     return size == slot->size ? DONE : OTHERWISE;
 }
 
-static int read_number(const Slot *slot, PyObject *value, Parameter *argument)
+/* Reads what the submission before wrote in place of the same value. Its batch holds memory, and its owner with it. */
+static bool read_in_place(Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
 {
-    if (slot->value == value && slot->size <= (int)sizeof argument->bytes)
-        return set_bytes(argument, slot->place, slot->size);
+    (void)commands; /* but for the guard and the batch */
+    const bool is_number = slot->kind == NUMBER;
+    const int size = is_number ? slot->size : 8;
+    BEGIN_GUARD(commands->guard);
+    const bool same = slot->value == value && size <= (int)sizeof argument->bytes &&
+                      (is_number || slot->batch == LOOK(commands->batch));
+    if (same) {
+        set_bytes(argument, slot->place, size);
+        argument->object = is_number ? NULL : Py_NewRef(slot->owner);
+    }
+    END_GUARD(commands->guard);
+    return same;
+}
+
+static int read_number(Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
+{
+    if (read_in_place(commands, slot, value, argument))
+        return DONE;
     if (PyFloat_CheckExact(value))
         return slot->takes_floats ? read_float(slot, PyFloat_AsDouble(value), argument) : OTHERWISE;
     if (!PyLong_CheckExact(value) && !PyBool_Check(value))
@@ -89,11 +106,12 @@ static int is_on_device(const Commands *commands, PyObject *value, PyObject *raw
     PyObject *shifted = one == NULL ? NULL : PyNumber_Lshift(raw, one);
     PyObject *key = shifted == NULL || sampled == NULL ? NULL : PyNumber_Or(shifted, sampled);
     int result = key == NULL ? FAILED : DONE;
-    PyObject *record = key == NULL ? NULL : PyDict_GetItemWithError(commands->handles, key); /* borrowed */
+    PyObject *record = key == NULL ? NULL : dict_item(commands->handles, key);
     if (record != NULL) {
         PyObject *device = PyObject_GetAttr(record, str_device);
         result = device == NULL ? FAILED : device == commands->device ? DONE : OTHERWISE;
         Py_XDECREF(device);
+        Py_DECREF(record);
     } else if (PyErr_Occurred()) {
         result = FAILED;
     }
@@ -143,12 +161,9 @@ static NOT_INLINE int read_other_memory(const Commands *commands, const Slot *sl
 }
 
 /* Memory that the current batch holds has been read before. */
-static int read_memory(const Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
+static int read_memory(Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
 {
-    if (slot->value != value || slot->batch != commands->batch)
-        return read_other_memory(commands, slot, value, argument);
-    argument->object = Py_NewRef(slot->owner);
-    return set_bytes(argument, slot->place, 8);
+    return read_in_place(commands, slot, value, argument) ? DONE : read_other_memory(commands, slot, value, argument);
 }
 
 static int read_local(const Slot *slot, PyObject *value)
@@ -163,12 +178,12 @@ static int read_local(const Slot *slot, PyObject *value)
     return PyErr_Occurred() ? FAILED : same ? DONE : OTHERWISE;
 }
 
-static int read_parameter(const Commands *commands, const Submission *submission, int index, Parameter *argument)
+static int read_parameter(Commands *commands, const Submission *submission, int index, Parameter *argument)
 {
     const Slot *slot = &submission->command->slots[index];
     PyObject *value = submission->values[index];
     switch (slot->kind) {
-    case NUMBER: return read_number(slot, value, argument);
+    case NUMBER: return read_number(commands, slot, value, argument);
     case POINTER:
     case ARRAY:
         return is_foreign(submission, index) ? set_bytes(argument, &submission->foreign[index], 8)
@@ -181,7 +196,7 @@ static int read_parameter(const Commands *commands, const Submission *submission
     }
 }
 
-int read_arguments(const Commands *commands, const Submission *submission, Parameter *arguments)
+int read_arguments(Commands *commands, const Submission *submission, Parameter *arguments)
 {
     const int count = submission->command->count;
     int result = DONE;

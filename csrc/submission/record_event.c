@@ -17,19 +17,19 @@ static int call_record(const Lane *lane, unsigned long long *number)
 
 int record_mark(Lane *lane, Mark *mark)
 {
-    if (mark->number != 0 || mark->index <= lane->done)
+    if (LOOK(mark->number) != 0 || mark->index <= LOOK(lane->done))
         return DONE;
     unsigned long long number = 0;
     if (lane->record_at == 0 || call_record(lane, &number) != 0)
         return OTHERWISE;
-    mark->number = number; /* no other thread has recorded it: the lane's lock is held */
     mark->let_go = lane->let_go;
+    PUT(mark->number, number); /* no other thread has recorded it: the lane's lock is held */
     return DONE;
 }
 
 int record_for_wait(Mark *mark)
 {
-    if (mark->number != 0)
+    if (LOOK(mark->number) != 0)
         return DONE;
     if (mark->stream == NULL || !PyType_IsSubtype(Py_TYPE(mark->stream), (PyTypeObject *)lane_type))
         return OTHERWISE;
@@ -43,7 +43,7 @@ int record_for_wait(Mark *mark)
     if (take((Lock *)lock)) {
         result = record_mark(lane, mark);
         if (lane->pending == (PyObject *)mark)
-            Py_CLEAR(lane->pending);
+            replace_member((PyObject *)lane, &lane->pending, NULL);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);

@@ -2,12 +2,16 @@
 
 #include "types.h"
 
-/* Whether the queue is open and has no wait that its driver does not know, and the row is in use. */
-static bool takes(const Commands *self, const Prepared *command)
+/* Whether the queue is open, and has no wait that its driver does not know. */
+static bool takes(const Commands *self)
 {
-    return !self->closed && self->native != NULL && self->native != Py_None &&
-           (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL &&
-           !command->base.forgotten && command->bundle != NULL && ((const Openable *)command->bundle)->open;
+    return !self->closed && has_native(self) && (self->blocker == NULL || self->blocker == Py_None) &&
+           self->batch_list != NULL && self->bundles != NULL;
+}
+
+static bool is_in_use(const Prepared *command)
+{
+    return !is_forgotten(&command->base) && command->bundle != NULL && is_open(command->bundle);
 }
 
 /* Completes the mark of the last command before the next one, if a reference to it exists: the lane then no longer
@@ -18,7 +22,7 @@ static int settle(const Prepared *command, Lane *lane)
         return DONE;
     if (lane->last_event != 0 || ((PyObject *)Py_TYPE(lane->pending) == command->mark_type &&
                             record_mark(lane, (Mark *)lane->pending) == DONE)) { /* it has its event */
-        Py_CLEAR(lane->pending);
+        replace_member((PyObject *)lane, &lane->pending, NULL);
         return DONE;
     }
     PyObject *settled = PyObject_CallFunctionObjArgs(command->settle, (PyObject *)lane, NULL);
@@ -58,15 +62,19 @@ static int order(unsigned long long function, const Lane *lane, uint64_t stream)
 
 /* Writes the driver's description and calls the driver; the locks are held. *late: the error of an order with another
  * library's stream, which comes after the command. From takes to the driver's call nothing runs Python code: it might
- * submit the same command, or close the queue. (The set of announce compares queues by identity.) */
+ * submit the same command, or close the queue. (The set of announce compares queues by identity.)
+ *
+ * Memory and bundles are looked at after announce. Whoever closes them says so first, and then waits for the queues that
+ * are active: it finds this one, and waits for its lock; or announce comes later, and what is closed is seen. */
 static int call_driver(Commands *self, const Submission *submission, int turn, Lane *lane, const Waits *waits, int *late)
 {
     Prepared *command = submission->command;
     const uint64_t stream = submission->stream;
     int result = OTHERWISE;
-    if (takes(self, command) && (stream == 0 || lane->order != 0))
-        result = !announce(self)             ? FAILED
-                 : submission->fill == NULL ? pack_arguments(submission)
+    if (takes(self) && (stream == 0 || lane->order != 0))
+        result = !announce(self)            ? FAILED
+                 : !is_in_use(command)      ? OTHERWISE
+                 : submission->fill == NULL ? pack_arguments(self, submission)
                                             : submission->fill(submission->what);
     if (result != DONE)
         return result;
@@ -82,7 +90,7 @@ static int call_driver(Commands *self, const Submission *submission, int turn, L
     if (refusal == 0)
         *late = order(lane->order_before, lane, stream);
     Py_END_ALLOW_THREADS
-    self->declined = refusal == IN_PYTHON;
+    PUT(self->declined, refusal == IN_PYTHON);
     if (refusal == IN_PYTHON)
         return OTHERWISE;
     return refusal == 0 ? DONE : raise_refusal(command, refusal);
@@ -112,13 +120,11 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
     }
     if (lane->last_event != 0)
         own_event(mark, lane);
-    mark->index = ++lane->submitted;
-    lane->used = 1;
-    if (lane->pending != (PyObject *)mark) {
-        PyObject *before = lane->pending;
-        lane->pending = Py_NewRef((PyObject *)mark);
-        Py_XDECREF(before);
-    }
+    PUT(lane->submitted, lane->submitted + 1);
+    PUT(mark->index, lane->submitted);
+    PUT(lane->used, 1);
+    if (lane->pending != (PyObject *)mark)
+        replace_member((PyObject *)lane, &lane->pending, Py_NewRef((PyObject *)mark));
     if (end_hold(self, submission, (PyObject *)event, pair) != DONE || (late != 0 && raise_refusal(command, late) != DONE)) {
         Py_DECREF(event);
         return FAILED;
@@ -153,7 +159,7 @@ static int lane_after(const Prepared *launch, const Mark *mark)
 {
     for (int i = 0; i < launch->lane_count; i++) {
         const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, i);
-        if (mark->stream == (PyObject *)lane && lane->pending == (PyObject *)mark)
+        if (mark->stream == (PyObject *)lane && LOOK(lane->pending) == (PyObject *)mark)
             return i;
     }
     return -1;
@@ -163,18 +169,19 @@ static int lane_after(const Prepared *launch, const Mark *mark)
  * OTHERWISE where it must be an event, and the lanes have no list of these. */
 static int add_mark(const Prepared *launch, Mark *mark, Waits *waits, int *turn)
 {
-    if (mark->number == 0 && *turn < 0 && (*turn = lane_after(launch, mark)) >= 0)
+    if (LOOK(mark->number) == 0 && *turn < 0 && (*turn = lane_after(launch, mark)) >= 0)
         return DONE;
     if (*turn >= 0 && mark->stream == PyTuple_GetItem(launch->lanes, *turn))
         return DONE; /* it precedes the end of the lane */
     if (((const Lane *)PyTuple_GetItem(launch->lanes, 0))->waits == 0)
         return OTHERWISE;
     int result = record_for_wait(mark);
-    if (result != DONE || mark->number == 0)
+    const unsigned long long number = LOOK(mark->number);
+    if (result != DONE || number == 0)
         return result; /* with DONE it is complete */
     if (waits->count == MOST_WAITS)
         return OTHERWISE;
-    waits->events[waits->count++] = mark->number;
+    waits->events[waits->count++] = number;
     return DONE;
 }
 
@@ -184,17 +191,18 @@ static int add_wait(const Commands *self, const Prepared *launch, PyObject *item
     if (item == NULL || (PyObject *)Py_TYPE(item) != self->event_type)
         return OTHERWISE;
     const Event *event = (const Event *)item;
-    if (event->native == NULL || event->native == Py_None || (event->error != NULL && event->error != Py_None))
+    PyObject *native = LOOK(event->native), *error = LOOK(event->error); /* the caller's event keeps its native one */
+    if (native == NULL || native == Py_None || (error != NULL && error != Py_None))
         return OTHERWISE;
     if (event->stream == (PyObject *)self && self->in_order)
         return DONE; /* it precedes the command in any case */
-    if ((PyObject *)Py_TYPE(event->native) != launch->mark_type || event->stream == NULL ||
+    if ((PyObject *)Py_TYPE(native) != launch->mark_type || event->stream == NULL ||
         !PyType_IsSubtype(Py_TYPE(event->stream), (PyTypeObject *)commands_type))
         return OTHERWISE;
     const Commands *home = (const Commands *)event->stream;
-    if (home->context != self->context || home->native == NULL || home->native == Py_None)
+    if (home->context != self->context || !has_native(home))
         return OTHERWISE; /* drivers differ in what they do with events of other contexts */
-    return event->done ? DONE : add_mark(launch, (Mark *)event->native, waits, turn);
+    return LOOK(event->done) ? DONE : add_mark(launch, (Mark *)native, waits, turn);
 }
 
 /* Reads the events that a launch waits for: weak references, which its event keeps, the driver's events, and the lane
@@ -202,7 +210,7 @@ static int add_wait(const Commands *self, const Prepared *launch, PyObject *item
 static int read_waits(const Commands *self, const Prepared *launch, PyObject *events, Waits *waits, int *turn,
                       PyObject **weak)
 {
-    if (launch->lanes == NULL || self->native == NULL || self->native == Py_None)
+    if (launch->lanes == NULL || !has_native(self))
         return OTHERWISE;
     Py_ssize_t count = PyTuple_Size(events);
     int result = (*weak = PyTuple_New(count)) == NULL ? FAILED : DONE;
@@ -279,7 +287,7 @@ static int read_and_submit(Commands *self, Submission *submission, PyObject *eve
 int submit(Commands *self, Submission *submission, PyObject **event)
 {
     PyObject *command = (PyObject *)submission->command;
-    self->declined = 0;
+    PUT(self->declined, 0);
     Py_INCREF(self); /* other threads and finalizers may run from here on, and drop the command */
     Py_INCREF(command);
     PyObject *events = events_of(submission->depends_on);

@@ -80,7 +80,7 @@ static const char *call_host(Target *target, size_t function, const Call *call)
 static const char *clear_cuda(Target *target, void *buffer, size_t bytes)
 {
     const Execution *execution = (Execution *)target;
-    return execution->call->cuda->clear((uint64_t)(uintptr_t)buffer, 0, bytes, execution->stream) == 0 ? NULL : REFUSED;
+    return execution->call->cuda.clear((uint64_t)(uintptr_t)buffer, 0, bytes, execution->stream) == 0 ? NULL : REFUSED;
 }
 
 static const char *call_cuda(Target *target, size_t function, const Call *call)
@@ -89,16 +89,16 @@ static const char *call_cuda(Target *target, size_t function, const Call *call)
     size_t bytes = call->bytes;
     /* The markers of `extra`: 1 precedes the parameters, 2 a pointer to their size, 0 ends. */
     void *extra[] = {(void *)1, call->arguments, (void *)2, &bytes, NULL};
-    int code = execution->call->cuda->launch(execution->call->functions[function], call->grid[0], call->grid[1],
-                                             call->grid[2], call->block[0], call->block[1], call->block[2], 0,
-                                             execution->stream, NULL, extra);
+    int code = execution->call->cuda.launch(execution->call->functions[function], call->grid[0], call->grid[1],
+                                            call->grid[2], call->block[0], call->block[1], call->block[2], 0,
+                                            execution->stream, NULL, extra);
     return code == 0 ? NULL : REFUSED;
 }
 
 static bool begin_execution(const TensorCall *call, const Operands *operands, Execution *execution)
 {
     *execution = (Execution){.base = {.clear = clear_host, .call = call_host}, .call = call};
-    if (call->cuda == NULL)
+    if (!call->on_cuda)
         return true;
     execution->base.clear = clear_cuda;
     execution->base.call = call_cuda;
@@ -106,7 +106,7 @@ static bool begin_execution(const TensorCall *call, const Operands *operands, Ex
     const DLDevice *device = NULL;
     for (int i = 0; device == NULL && i < operands->count; i++)
         device = operands->operands[i].layout.dimensions < 0 ? NULL : &operands->operands[i].layout.device;
-    return call->cuda->get_context(&context) == 0 && context == call->context && device != NULL &&
+    return call->cuda.get_context(&context) == 0 && context == call->context && device != NULL &&
            operands->library->current_work_stream(device->device_type, device->device_id, &execution->stream) == 0;
 }
 

@@ -30,8 +30,9 @@ typedef struct {
     size_t word_count;
     void *functions[MOST_FUNCTIONS];
     int function_count;
-    const CudaFunctions *cuda; /* NULL: on the processor */
-    void *context;             /* the functions belong to it */
+    bool on_cuda;       /* else on the processor */
+    CudaFunctions cuda;
+    void *context;      /* the functions belong to it */
 } TensorCall;
 
 /* The operands of a call. None has a layout of -1 dimensions. */
@@ -43,6 +44,8 @@ typedef struct {
 
 extern PyObject *tensor_call_type, *tensor_calls_type;
 extern PyType_Spec tensor_call_spec, tensor_calls_spec;
+
+bool name_tensor_calls(void);
 
 /* Hash of the layouts of operands. */
 uint64_t hash_of(const Operands *operands);

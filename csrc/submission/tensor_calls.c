@@ -9,11 +9,16 @@ typedef struct {
     CallTable table;
     PyObject *types; /* a tuple: the types of operands */
     const DLPackExchangeAPI *library;
-    CudaFunctions cuda;
 } TensorCalls;
 
 PyObject *tensor_calls_type;
 static PyObject *str_is_neg;
+
+bool name_tensor_calls(void)
+{
+    static const Name names[] = {{&str_is_neg, "is_neg"}};
+    return INTERN(names);
+}
 
 REFERENCES(tensor_calls, TensorCalls)
 {
@@ -32,8 +37,6 @@ static int calls_init(TensorCalls *self, PyObject *arguments, PyObject *keywords
 {
     PyObject *types;
     if (keywords != NULL || !PyArg_ParseTuple(arguments, "O!:TensorCalls", &PyTuple_Type, &types))
-        return -1;
-    if (str_is_neg == NULL && (str_is_neg = PyUnicode_InternFromString("is_neg")) == NULL)
         return -1;
     self->library = exchange_functions(PyTuple_GetItem(types, 0));
     if (PyErr_Occurred())
@@ -180,15 +183,15 @@ static bool read_words(TensorCall *call, PyObject *bytes)
     return true;
 }
 
-static bool read_cuda(TensorCalls *self, PyObject *cuda)
+static bool read_cuda(TensorCall *call, PyObject *cuda)
 {
     unsigned long long get_context, clear, launch;
     if (!PyArg_ParseTuple(cuda, "KKK:cuda", &get_context, &clear, &launch))
         return false;
     void *addresses[] = {(void *)(uintptr_t)get_context, (void *)(uintptr_t)clear, (void *)(uintptr_t)launch};
-    memcpy(&self->cuda.get_context, &addresses[0], sizeof addresses[0]);
-    memcpy(&self->cuda.clear, &addresses[1], sizeof addresses[1]);
-    memcpy(&self->cuda.launch, &addresses[2], sizeof addresses[2]);
+    memcpy(&call->cuda.get_context, &addresses[0], sizeof addresses[0]);
+    memcpy(&call->cuda.clear, &addresses[1], sizeof addresses[1]);
+    memcpy(&call->cuda.launch, &addresses[2], sizeof addresses[2]);
     return true;
 }
 
@@ -209,12 +212,12 @@ static PyObject *calls_add(TensorCalls *self, PyObject *arguments)
         Py_RETURN_FALSE;
     TensorCall *call = make_tensor_call(options, &operands);
     if (call == NULL || !read_results(call, results, PyTuple_Size(makers)) || !read_words(call, words) ||
-        !read_functions(call, functions) || (cuda != Py_None && !read_cuda(self, cuda)))
+        !read_functions(call, functions) || (cuda != Py_None && !read_cuda(call, cuda)))
         goto failed;
     call->makers = Py_NewRef(makers);
     if (cuda != Py_None) {
-        call->cuda = &self->cuda;
-        if (self->cuda.get_context(&call->context) != 0) {
+        call->on_cuda = true;
+        if (call->cuda.get_context(&call->context) != 0) {
             Py_DECREF(call);
             Py_RETURN_FALSE;
         }

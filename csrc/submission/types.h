@@ -188,9 +188,12 @@ typedef struct {
     const Parameter *arguments; /* the values, as submit has read them */
 } Submission;
 
+/* The queue's lock guards the members, but for those that are read and written without it: `waiters`, and the notes in rows
+ * of what the last submission wrote in place (Slot.value, CallArray.held), which the guard guards. */
 typedef struct {
     PyObject_HEAD
     CallTable launches;
+    GUARD(guard)
     PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list, *copies;
     PyObject *lanes;                         /* of the native queue, which is idle when all of them are; or None */
     PyObject *active;                        /* the set of queues with work not known to be complete */
@@ -203,7 +206,7 @@ typedef struct {
     char dirty, in_order, in_batches; /* in_batches: batches of commands hold memory; otherwise each event does */
     char declined; /* the driver function of the last submission returned IN_PYTHON */
     char ended;    /* the interpreter is ending, or was forked: native memory may be gone */
-    long long waiters; /* threads that ask the driver without the lock: they keep the native queue */
+    long long waiters; /* threads that ask the driver without the lock: they keep the native queue; see begin_question */
     unsigned turn, repeats;
     PyObject *image_calls;                   /* an ImageCalls; or None */
     int dlpack_type, dlpack_id;              /* the device as DLPack's, if libraries share its streams; or 0 */
@@ -232,6 +235,19 @@ extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, p
 static inline bool is_held(const Slot *slot)
 {
     return slot->kind == POINTER || slot->kind == ARRAY || slot->kind == HELD;
+}
+
+/* Whether memory or a bundle may be used; whoever closes it then waits for the queues that are active (active_streams.py). */
+static inline bool is_open(const PyObject *openable)
+{
+    return LOOK(((const Openable *)openable)->open);
+}
+
+/* Whether the queue still has its native one. */
+static inline bool has_native(const Commands *commands)
+{
+    PyObject *native = LOOK(commands->native);
+    return native != NULL && native != Py_None;
 }
 
 /* image_arguments.c: the arguments of a launch, with handles in place of the images among them. lend_images: false, and
@@ -266,22 +282,24 @@ void give_back(Lock *self);
 
 /* prepared_command.c: describes a launch; the references are borrowed. Runs no Python code. range_dimensions: 1 to 3; 0 for
  * a range that Python must read. */
+bool name_ranges(void);
 int range_dimensions(PyObject *space);
 void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key);
 
 /* foreign_arguments.c: DLPack's code and bits of a dtype; false with an exception. */
+bool name_types(void);
 bool foreign_type(PyObject *dtype, int *code, int *bits);
 
 /* read_arguments.c: the values of a submission; OTHERWISE where Python must handle one. With DONE the caller ends them.
  * know_types: the types of numpy. */
-int read_arguments(const Commands *commands, const Submission *submission, Parameter *arguments);
+int read_arguments(Commands *commands, const Submission *submission, Parameter *arguments);
 void end_arguments(Parameter *arguments, int count);
 PyObject *know_types(PyObject *module, PyObject *arguments);
 bool is_host_array(PyObject *value);
 
 /* pack_arguments.c: writes what was read into the driver's description. Runs no Python code. OTHERWISE, with nothing
  * written, where Python must handle the command. */
-int pack_arguments(const Submission *submission);
+int pack_arguments(Commands *commands, const Submission *submission);
 
 static inline bool is_foreign(const Submission *submission, int index)
 {
@@ -306,6 +324,12 @@ Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, P
 bool watch_threads(void);
 PyObject *uninterrupted(PyObject *module, PyObject *function);
 
+/* owner.c: whether this is the child of a fork that still has objects of its parent, whose ends release nothing; and its
+ * end, a function of the module. */
+bool is_new_child(void);
+PyObject *has_begun_fork(PyObject *module, PyObject *unused);
+PyObject *end_fork(PyObject *module, PyObject *unused);
+
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */
 int submit(Commands *self, Submission *submission, PyObject **event);
 
@@ -320,6 +344,7 @@ PyObject *commands_took(Commands *self, PyObject *const *arguments, Py_ssize_t c
 PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
 /* array_layout.c: the module's array_layout. */
+bool name_layouts(void);
 PyObject *array_layout(PyObject *module, PyObject *array);
 
 /* copy_table.c: Submitter.ext_oneapi_copy; copy_operand.c: one-time initialisation. */
@@ -335,6 +360,7 @@ extern PyType_Spec image_call_spec, image_calls_spec;
  * require_live raises the error of a queue that has ended. */
 PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t count);
 int require_live(const Commands *self);
+PyObject *commands_waiters(Commands *self, void *unused);
 
 /* wait.c: Event.wait, and a method of Commands for Queue.wait. */
 PyObject *commands_wait_shortly(Commands *self, PyObject *unused);

@@ -50,17 +50,20 @@ typedef struct {
 static PyObject *array_type, *image_type, *plain_types, *key_function;
 static PyObject *str_shape, *str_strides, *str_kernels, *str_token;
 
-PyObject *know_arguments(PyObject *module, PyObject *arguments)
+bool name_variants(void)
 {
     static const Name names[] = {
         {&str_shape, "shape"}, {&str_strides, "strides"}, {&str_kernels, "_kernels"}, {&str_token, "_token"},
     };
+    return INTERN(names);
+}
+
+PyObject *know_arguments(PyObject *module, PyObject *arguments)
+{
     (void)module;
     PyObject *array, *image, *plain, *key;
     if (!PyArg_ParseTuple(arguments, "O!O!O!O:know_arguments", &PyType_Type, &array, &PyType_Type, &image,
                           &PyFrozenSet_Type, &plain, &key))
-        return NULL;
-    if (!INTERN(names))
         return NULL;
     array_type = Py_NewRef(array);
     image_type = Py_NewRef(image);
@@ -391,18 +394,15 @@ static PyObject *variants_add(Variants *self, PyObject *tuple)
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-static int add_kernel(PyObject **row, void *list)
-{
-    return *row == NULL ? 0 : PyList_Append(list, ((Variant *)*row)->kernel);
-}
-
 /* The kernels, the newest first. */
 static PyObject *variants_kernels(Variants *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *list = PyList_New(0);
-    if (list != NULL && each_row(&self->table, add_kernel, list) != 0)
-        Py_CLEAR(list);
+    PyObject *rows = rows_of(&self->table);
+    PyObject *list = rows == NULL ? NULL : PyList_New(PyTuple_Size(rows));
+    for (Py_ssize_t i = 0; list != NULL && i < PyTuple_Size(rows); i++)
+        PyList_SetItem(list, i, Py_NewRef(((Variant *)PyTuple_GetItem(rows, i))->kernel));
+    Py_XDECREF(rows);
     return list;
 }
 
@@ -434,8 +434,7 @@ static Variants *variants_of(const Commands *commands, PyObject *kernel)
     PyObject *kernels = commands->context == NULL ? NULL : PyObject_GetAttr(commands->context, str_kernels);
     PyObject *token = PyObject_GetAttr(kernel, str_token), *variants = NULL;
     if (kernels != NULL && token != NULL && PyDict_Check(kernels))
-        variants = PyDict_GetItemWithError(kernels, token);
-    Py_XINCREF(variants);
+        variants = dict_item(kernels, token);
     Py_XDECREF(kernels);
     Py_XDECREF(token);
     if (variants != NULL && !PyType_IsSubtype(Py_TYPE(variants), (PyTypeObject *)variants_type))

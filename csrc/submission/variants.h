@@ -21,6 +21,7 @@ int expand(const Commands *commands, PyObject *kernel, PyObject *space, PyObject
            Expanded *expanded);
 void end_expanded(Expanded *expanded);
 
+bool name_variants(void);
 PyObject *know_arguments(PyObject *module, PyObject *arguments);
 extern PyObject *template_type, *variant_type, *variants_type;
 extern PyType_Spec template_spec, variant_spec, variants_spec;

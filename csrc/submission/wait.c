@@ -18,21 +18,34 @@ int ask(const Lane *lane, int questions)
     return result;
 }
 
+/* Notes that the commands up to an index are complete; another thread may have noted more. */
+static void reach(Lane *lane, long long index)
+{
+#ifdef Py_GIL_DISABLED
+    long long before = LOOK(lane->done);
+    while (index > before && !__atomic_compare_exchange_n(&lane->done, &before, index, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        ;
+#else
+    if (index > lane->done)
+        lane->done = index;
+#endif
+}
+
 /* DONE if the event is known to be complete; OTHERWISE where Python must check. */
 static int settle_mark(Event *self, Mark *mark, Lane *lane)
 {
     for (int look = 0; look < LOOKS; look++) {
-        if (mark->index <= lane->done) {
-            self->done = 1;
+        const long long index = LOOK(mark->index); /* without another reference, a later command may reuse the mark */
+        if (index <= LOOK(lane->done)) {
+            PUT(self->done, 1);
             return DONE;
         }
-        if (lane->wait == 0 || lane->pending != (PyObject *)mark || (mark->native != NULL && mark->native != Py_None))
+        PyObject *native = LOOK(mark->native);
+        if (lane->wait == 0 || LOOK(lane->pending) != (PyObject *)mark || (native != NULL && native != Py_None))
             break;
-        long long index = mark->index; /* without another reference, a later command may reuse the mark */
         int result = ask(lane, QUESTIONS);
         if (result == 0) {
-            if (index > lane->done)
-                lane->done = index;
+            reach(lane, index);
         } else if (result != NOT_READY) {
             break;
         } else if (PyErr_CheckSignals() < 0) {
@@ -46,15 +59,16 @@ static int settle_mark(Event *self, Mark *mark, Lane *lane)
 static int look_at(Event *self, const Mark *mark, const Lane *lane)
 {
     query_function query;
-    void *address = (void *)(uintptr_t)lane->query, *event = (void *)(uintptr_t)mark->number;
+    void *address = (void *)(uintptr_t)lane->query, *event = (void *)(uintptr_t)LOOK(mark->number);
     memcpy(&query, &address, sizeof query);
     int result = NOT_READY;
     Py_BEGIN_ALLOW_THREADS
     if (query != NULL)
         result = query(event);
     Py_END_ALLOW_THREADS
-    self->done = result == 0;
-    return self->done ? DONE : OTHERWISE;
+    if (result == 0)
+        PUT(self->done, 1);
+    return result == 0 ? DONE : OTHERWISE;
 }
 
 int require_live(const Commands *self)
@@ -66,11 +80,33 @@ int require_live(const Commands *self)
     return FAILED;
 }
 
+/* Begins a question to the driver: whether the queue has its native one, and keeps it until end_question. Who releases the
+ * native queue takes it from the queue first, and then counts the threads that ask. */
+static bool begin_question(Commands *self)
+{
+    BEGIN_GUARD(self->guard);
+    self->waiters++;
+    END_GUARD(self->guard);
+    return has_native(self);
+}
+
+PyObject *commands_waiters(Commands *self, void *unused)
+{
+    (void)unused;
+    BEGIN_GUARD(self->guard);
+    const long long waiters = self->waiters;
+    END_GUARD(self->guard);
+    return PyLong_FromLongLong(waiters);
+}
+
 /* Ends a question to the driver: if the queue was closed meanwhile, the last thread that asks releases the native queue.
  * Keeps the exception of the question. */
 static int end_question(Commands *self)
 {
-    if (--self->waiters > 0 || self->ended || (self->native != NULL && self->native != Py_None))
+    BEGIN_GUARD(self->guard);
+    const bool releases = --self->waiters == 0 && !LOOK(self->ended) && !has_native(self);
+    END_GUARD(self->guard);
+    if (!releases)
         return DONE;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -87,7 +123,7 @@ PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t co
         PyErr_SetString(PyExc_TypeError, "ask takes a function and its arguments");
         return NULL;
     }
-    if (self->ended) {
+    if (LOOK(self->ended)) {
         require_live(self);
         return NULL;
     }
@@ -97,7 +133,7 @@ PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t co
     for (Py_ssize_t i = 1; i < count; i++)
         PyTuple_SetItem(rest, i - 1, Py_NewRef(arguments[i]));
     Py_INCREF(self);
-    self->waiters++;
+    (void)begin_question(self); /* the function looks for the native queue itself */
     result = PyObject_Call(arguments[0], rest, NULL);
     if (end_question(self) != DONE)
         Py_CLEAR(result);
@@ -109,20 +145,21 @@ PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t co
 /* The event belongs to a command that the driver has received. */
 static int settle(Event *self, Commands *commands)
 {
-    if (self->done)
+    if (LOOK(self->done))
         return DONE;
-    if ((self->task != NULL && self->task != Py_None) || commands->native == NULL || commands->native == Py_None ||
-        !PyType_IsSubtype(Py_TYPE(self->native), (PyTypeObject *)mark_type))
+    PyObject *task = LOOK(self->task);
+    Mark *mark = (Mark *)LOOK(self->native); /* once it is set, the event keeps it */
+    if ((task != NULL && task != Py_None) || !PyType_IsSubtype(Py_TYPE(mark), (PyTypeObject *)mark_type))
         return OTHERWISE;
-    Mark *mark = (Mark *)self->native;
     if (mark->stream == NULL || !PyType_IsSubtype(Py_TYPE(mark->stream), (PyTypeObject *)lane_type))
         return OTHERWISE;
     Lane *lane = (Lane *)mark->stream;
     Py_INCREF(mark);
     Py_INCREF(lane);
     Py_INCREF(commands);
-    commands->waiters++;
-    int result = mark->number != 0 ? look_at(self, mark, lane) : settle_mark(self, mark, lane);
+    int result = !begin_question(commands)  ? OTHERWISE
+                 : LOOK(mark->number) != 0 ? look_at(self, mark, lane)
+                                           : settle_mark(self, mark, lane);
     if (end_question(commands) != DONE)
         result = FAILED;
     Py_DECREF(commands);
@@ -140,7 +177,8 @@ static int let_go(Commands *commands)
 
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
-    if (count == 0 && names == NULL && self->native != NULL && self->native != Py_None && self->stream != NULL &&
+    PyObject *native = LOOK(self->native), *error;
+    if (count == 0 && names == NULL && native != NULL && native != Py_None && self->stream != NULL &&
         PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
         Commands *commands = (Commands *)self->stream;
         int result = settle(self, commands);
@@ -148,7 +186,8 @@ PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, 
             result = let_go(commands);
         if (result == FAILED)
             return NULL;
-        if (result == DONE && (self->error == NULL || self->error == Py_None))
+        error = LOOK(self->error);
+        if (result == DONE && (error == NULL || error == Py_None))
             Py_RETURN_NONE;
     }
     return call_any((PyObject *)self, str_wait_any, arguments, count, names);
@@ -157,12 +196,11 @@ PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, 
 /* Waits shortly for all commands of a lane that counts them. It asks the driver in any case: the device may be lost. */
 static int settle_lane(Lane *lane)
 {
-    const long long index = lane->submitted;
+    const long long index = LOOK(lane->submitted);
     for (int look = 0; look < LOOKS; look++) {
         const int result = ask(lane, QUESTIONS);
         if (result == 0) {
-            if (index > lane->done)
-                lane->done = index;
+            reach(lane, index);
             return DONE;
         }
         if (result != NOT_READY)
@@ -189,13 +227,18 @@ static int settle_lanes(PyObject *lanes)
 PyObject *commands_wait_shortly(Commands *self, PyObject *unused)
 {
     (void)unused;
-    if (self->closed || self->ended || self->native == NULL || self->native == Py_None ||
-        (self->tasks != NULL && PyObject_Size(self->tasks) != 0))
+    PyObject *tasks = member_of((PyObject *)self, &self->tasks);
+    const bool has_tasks = tasks != NULL && PyObject_Size(tasks) != 0;
+    Py_XDECREF(tasks);
+    if (LOOK(self->closed) || LOOK(self->ended) || has_tasks)
         Py_RETURN_FALSE;
-    PyObject *lanes = Py_XNewRef(self->lanes);
     Py_INCREF(self);
-    self->waiters++;
-    int result = settle_lanes(lanes);
+    int result = OTHERWISE;
+    PyObject *lanes = NULL;
+    if (begin_question(self)) {
+        lanes = member_of((PyObject *)self, &self->lanes);
+        result = settle_lanes(lanes);
+    }
     if (end_question(self) != DONE)
         result = FAILED;
     if (result == DONE)

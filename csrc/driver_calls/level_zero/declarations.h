@@ -25,8 +25,8 @@ static void bindless_event_share(uint64_t number, bindless_event_t **shared);
 static int bindless_event_release(bindless_event_t *event);
 /* Releases an event, if there is one. */
 static void bindless_event_drop(bindless_event_t **slot);
-/* In the child of a fork: references are dropped without effect. */
-static void bindless_set_forked(void);
+/* From now on, in the child of a fork, references are dropped without effect. Returns 0, or an error. */
+static int bindless_watch_forks(void);
 
 /* A regular command list for one command, and the fence that signals the end of its execution. */
 typedef struct bindless_slot {

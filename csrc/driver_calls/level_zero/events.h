@@ -34,6 +34,11 @@ static void bindless_set_forked(void)
     bindless_is_forked = 1;
 }
 
+static int bindless_watch_forks(void)
+{
+    return blr_watch_forks(bindless_set_forked);
+}
+
 static bindless_pool_t *bindless_pool_create(ze_context_handle_t context, int timed)
 {
     bindless_pool_t *pool = calloc(1, sizeof *pool);

@@ -145,8 +145,8 @@ static void *bindless_allocate_shared_virtual(bindless_context_t *context, cl_sv
 static void bindless_free_shared_virtual(bindless_context_t *context, void *memory);
 static void bindless_end_shared_virtual(bindless_context_t *context);
 
-/* From now on, in the child of a fork, no function here calls the driver. */
-static void bindless_after_fork(void);
+/* From now on, in the child of a fork, no function here calls the driver. Returns 0, or an error. */
+static int bindless_watch_forks(void);
 
 /* Returns the event as a number, with the caller's reference, after flushing the queue and recording the event. */
 static uint64_t bindless_note(bindless_queue_t *queue, cl_event event);

@@ -33,6 +33,11 @@ static void bindless_after_fork(void)
     bindless_in_child = 1;
 }
 
+static int bindless_watch_forks(void)
+{
+    return blr_watch_forks(bindless_after_fork);
+}
+
 /* ---- single events */
 
 /* Returns CL_COMPLETE, a positive number for an incomplete command, or the negative error code of the command or the

@@ -116,6 +116,8 @@ static inline void blr_thread_join(blr_thread_t thread)
 
 static inline void blr_thread_detach(blr_thread_t thread) { CloseHandle(thread); }
 
+static inline int blr_watch_forks(void (*in_child)(void)) { return in_child == NULL; /* this system has no fork */ }
+
 #else
 
 #include <pthread.h>
@@ -133,6 +135,9 @@ typedef struct blr_condition {
 typedef pthread_t blr_thread_t;
 
 #define BLR_MUTEX_INIT {PTHREAD_MUTEX_INITIALIZER}
+
+/* Calls a function in the child of each fork, before any other code of this process; 0, or an error. */
+static inline int blr_watch_forks(void (*in_child)(void)) { return pthread_atfork(NULL, NULL, in_child); }
 
 static inline void blr_mutex_init(blr_mutex_t *mutex) { pthread_mutex_init(&mutex->lock, NULL); }
 static inline void blr_mutex_destroy(blr_mutex_t *mutex) { pthread_mutex_destroy(&mutex->lock); }

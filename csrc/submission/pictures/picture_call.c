@@ -214,7 +214,7 @@ static bool fits_kind(const Picture *row, const Argument *out)
 
 static bool fits_out(const Picture *row, PictureCall *call)
 {
-    const Commands *commands = (const Commands *)call->calls->commands;
+    Commands *commands = (Commands *)call->calls->commands;
     if ((call->out.value == Py_None) != (row->maker != NULL))
         return false;
     return row->maker != NULL || (fits_array(&row->out, &call->out, &call->calls->kinds, commands) && fits_kind(row, &call->out));
@@ -247,7 +247,7 @@ int fits_picture(Row *what, void *of_call)
     if (same != 1)
         return same;
     if (!fits_out(row, call) ||
-        !fits_array(&row->vectors, &call->vectors, &call->calls->kinds, (const Commands *)call->calls->commands))
+        !fits_array(&row->vectors, &call->vectors, &call->calls->kinds, (Commands *)call->calls->commands))
         return false;
     const bool fits = fits_maps(row, call);
     call->declined = call->declined || call->map_count < 0;
@@ -264,9 +264,9 @@ typedef struct {
     bool first, took_staging;
 } Drawing;
 
-static bool is_open(PyObject *owner)
+static bool is_free_to_use(const PyObject *owner)
 {
-    return owner == NULL || ((const Openable *)owner)->open;
+    return owner == NULL || is_open(owner);
 }
 
 static PyObject *usm_owner(const Argument *array)
@@ -279,19 +279,23 @@ static int fill(const void *what)
 {
     Drawing *drawing = (Drawing *)what;
     Picture *row = drawing->row;
-    if (row->base.forgotten || PyDict_GetItemWithError(drawing->calls->images, row->key) != row->record ||
-        !is_open(usm_owner(&drawing->call->out)) || !is_open(usm_owner(&drawing->call->vectors)) ||
-        !is_open(row->staged_out.owner) || !is_open(row->staged_vectors.owner))
+    PyObject *record = dict_item(drawing->calls->images, row->key);
+    const bool is_live = record == row->record;
+    Py_XDECREF(record);
+    if (!is_live || is_forgotten(&row->base) || !is_free_to_use(usm_owner(&drawing->call->out)) ||
+        !is_free_to_use(usm_owner(&drawing->call->vectors)) || !is_free_to_use(row->staged_out.owner) ||
+        !is_free_to_use(row->staged_vectors.owner))
         return PyErr_Occurred() ? FAILED : OTHERWISE;
     if (drawing->first && row->staged_out.object != NULL) {
-        if (row->busy)
+        if (LOOK(row->busy))
             return OTHERWISE;
-        row->busy = drawing->took_staging = true;
+        drawing->took_staging = true;
+        PUT(row->busy, true);
         if (row->staged_vectors.object != NULL)
             memcpy(row->staged_vectors.host, (const void *)(uintptr_t)drawing->call->vectors.address,
                    (size_t)row->vector_bytes);
     }
-    return pack_arguments(drawing->submission);
+    return pack_arguments((Commands *)drawing->calls->commands, drawing->submission);
 }
 
 /* The arguments of a command: `owned` are those that this call made. */
@@ -445,7 +449,7 @@ static int end_drawing(Drawing *drawing, int result)
     const Commands *commands = (const Commands *)drawing->calls->commands;
     if (!drawing->took_staging)
         return result;
-    if (result == DONE && commands->ended)
+    if (result == DONE && LOOK(commands->ended))
         result = require_live(commands); /* exit may have freed the memory */
     if (result == DONE)
         memcpy((void *)(uintptr_t)drawing->call->out.address, row->staged_out.host,
@@ -453,7 +457,7 @@ static int end_drawing(Drawing *drawing, int result)
     if (result == FAILED)
         drop_row(&row->base);
     else
-        row->busy = false;
+        PUT(row->busy, false);
     return result;
 }
 
@@ -473,7 +477,7 @@ static int make_picture(const Picture *row, PictureCall *call, PyObject **pictur
                                      : call_maker(row->maker, &call->out);
     if (*picture == NULL)
         return FAILED;
-    return fits_array(&row->out, &call->out, &call->calls->kinds, (const Commands *)call->calls->commands) ? DONE : OTHERWISE;
+    return fits_array(&row->out, &call->out, &call->calls->kinds, (Commands *)call->calls->commands) ? DONE : OTHERWISE;
 }
 
 int submit_picture(const PictureCalls *calls, Picture *row, PictureCall *call, PyObject **result)

@@ -67,7 +67,7 @@ static bool is_live(Picture *row)
 {
     bool live = true;
     for (Py_ssize_t i = 0; live && i < PyTuple_Size(row->steps); i++)
-        live = !((Prepared *)PyTuple_GetItem(PyTuple_GetItem(row->steps, i), 0))->base.forgotten;
+        live = !is_forgotten(&((Prepared *)PyTuple_GetItem(PyTuple_GetItem(row->steps, i), 0))->base);
     if (!live)
         drop_row(&row->base);
     return live;
@@ -98,14 +98,14 @@ static PyObject *picture_calls_repeat(PictureCalls *self, PyObject *const *argum
     PyObject *result = NULL;
     if (PyErr_Occurred())
         return NULL;
-    self->declined = false;
-    if (self->table.rows == NULL)
+    PUT(self->declined, false);
+    if (LOOK(self->table.rows) == NULL)
         Py_RETURN_NONE;
     begin_argument(&call.vectors, arguments[3]);
     begin_argument(&call.out, arguments[4]);
     Py_INCREF(self);
     const int done = repeat(self, &call, &result);
-    self->declined = done == OTHERWISE && call.declined;
+    PUT(self->declined, done == OTHERWISE && call.declined);
     end_argument(&call.vectors);
     end_argument(&call.out);
     if (call.maps != call.one)

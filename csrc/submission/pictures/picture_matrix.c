@@ -31,9 +31,24 @@ static Py_ssize_t length_of(PyObject *sequence)
     return PyList_CheckExact(sequence) ? PyList_Size(sequence) : PyTuple_Size(sequence);
 }
 
+/* A new reference; NULL with an exception, where another thread has shortened a list. */
 static PyObject *item_of(PyObject *sequence, Py_ssize_t index)
 {
-    return PyList_CheckExact(sequence) ? PyList_GetItem(sequence, index) : PyTuple_GetItem(sequence, index);
+    return PyList_CheckExact(sequence) ? list_item(sequence, index) : Py_XNewRef(PyTuple_GetItem(sequence, index));
+}
+
+/* Reads a row of numbers. */
+static bool read_row(PyObject *row, int columns, double *values)
+{
+    if (!is_sequence(row) || length_of(row) != columns)
+        return false;
+    bool done = true;
+    for (int j = 0; done && j < columns; j++) {
+        PyObject *item = item_of(row, j);
+        done = item != NULL && read_number(item, &values[j]);
+        Py_XDECREF(item);
+    }
+    return done;
 }
 
 /* Reads the rows of nested sequences; *rows: their number. */
@@ -42,15 +57,13 @@ static bool read_sequences(PyObject *matrix, int columns, double *values, Py_ssi
     *rows = length_of(matrix);
     if (*rows != columns && *rows != columns - 1)
         return false;
-    for (Py_ssize_t i = 0; i < *rows; i++) {
+    bool done = true;
+    for (Py_ssize_t i = 0; done && i < *rows; i++) {
         PyObject *row = item_of(matrix, i);
-        if (!is_sequence(row) || length_of(row) != columns)
-            return false;
-        for (int j = 0; j < columns; j++)
-            if (!read_number(item_of(row, j), &values[i * columns + j]))
-                return false;
+        done = row != NULL && read_row(row, columns, &values[i * columns]);
+        Py_XDECREF(row);
     }
-    return true;
+    return done;
 }
 
 /* Reads numbers of an array's memory; false for other types than floats and signed integers of 32 and 64 bits. */

@@ -39,6 +39,12 @@ class Owner:
 
     def _finalize(self) -> None: ...
 
+def is_new_child() -> bool:
+    """Whether this is the child of a fork that has not called ``end_fork`` yet."""
+
+def end_fork() -> None:
+    """In the child of a fork, when what the parent owns is forgotten: from now on objects that end are released."""
+
 def uninterrupted(function: Callable[..., object], /) -> Callable[..., None]:
     """Make a callback that calls a function. Ctrl-C is raised in the code that was running."""
 

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 
 from ..model.errors import PlatformError
+from ._submission import is_new_child
+from .lock import Lock
 
 __all__ = ["ForkGuard", "after_fork"]
 
@@ -27,28 +29,46 @@ class ForkGuard:
         whether this process is such a child.
     """
 
-    def __init__(self, backend: str, name: str, in_child: Callable[[], None] | None = None) -> None:
-        """``in_child`` is an additional hook, called in a child."""
+    def __init__(
+        self,
+        backend: str,
+        name: str,
+        in_child: Callable[[], None] | None = None,
+        watch: Callable[[], int] | None = None,
+    ) -> None:
+        """``in_child`` is an additional hook, called in a child; ``watch`` begins to watch for forks in C, and returns 0."""
         self.backend = backend
         self.name = name
         self.forked = False
         self._in_child = in_child
+        self._watch = watch
+        self._lock = Lock()
         self._process = 0
 
     def _after_fork_in_child(self) -> None:
+        self._lock = Lock()
         self.forked = True
         if self._in_child is not None:
             self._in_child()
 
     def watch(self) -> None:
         """Make children of this process refuse the driver from now on."""
-        if not self._process:
-            self._process = os.getpid()
+        if self._process:
+            return
+        with self._lock:
+            if self._process:
+                return
+            if self._watch is not None and self._watch() != 0:
+                raise MemoryError
             _watched.append(self)
+            self._process = os.getpid()
 
     def in_fork(self) -> bool:
-        """Whether this process was forked from a process that used the driver."""
-        return self.forked
+        """Whether this process was forked from a process that used the driver; destructors ask before they release.
+
+        Without the interpreter lock, objects of the parent's other threads end in a child before Python calls its hooks.
+        """
+        return self.forked or (self._process != 0 and is_new_child())
 
     def refuse(self) -> None:
         """Raise an error in such a child; otherwise do nothing.

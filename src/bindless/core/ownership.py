@@ -22,7 +22,7 @@ from weakref import WeakSet
 
 from ..model.errors import CopyError, DeviceLostError, Error
 from . import fork_guard
-from ._submission import Owner, uninterrupted
+from ._submission import Owner, end_fork, uninterrupted
 
 __all__ = [
     "ENDED",
@@ -152,6 +152,8 @@ class Resource(Owner):
             return
         if _collecting:
             _aside.append((*row, self.parent))
+            if not _collecting:  # another thread has just ended the collection, and emptied it
+                _empty_aside()
             return
         try:
             row[1](*row[2])
@@ -297,6 +299,7 @@ def _after_fork_in_child() -> None:
     _collecting = events_wait = False
     for hook in _fork_hooks:
         hook()
+    end_fork()
 
 
 gc.callbacks.append(uninterrupted(_on_collection))

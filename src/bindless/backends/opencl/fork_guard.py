@@ -7,5 +7,5 @@ from ...drivers import opencl as driver
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 
-_guard = ForkGuard("opencl", "OpenCL", driver.lib.bindless_after_fork)
+_guard = ForkGuard("opencl", "OpenCL", watch=driver.lib.bindless_watch_forks)
 in_fork, refuse_in_fork, unusable_after_fork = _guard.in_fork, _guard.refuse, _guard.watch
