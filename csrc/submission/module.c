@@ -73,6 +73,8 @@ static PyMethodDef module_methods[] = {
     {"free_item", free_item, METH_O, "An item of a list that nothing else refers to; None without one."},
     {"stream_of_foreign", stream_of_foreign, METH_O,
      "The current stream of another library on the device of its array; None where C code does not know it."},
+    {"expect_end_fork", expect_end_fork, METH_NOARGS,
+     "From now on, in the child of a fork, objects that end are not released until end_fork is called."},
     {"end_fork", end_fork, METH_NOARGS,
      "In the child of a fork, when what the parent owns is forgotten: from now on objects that end are released."},
     {"is_new_child", has_begun_fork, METH_NOARGS, "Whether this is the child of a fork that has not called end_fork yet."},

@@ -21,7 +21,7 @@ static volatile sig_atomic_t noted;
 static bool shielded; /* set by an outer destructor; guarded by the interpreter lock, like the next ones */
 static struct sigaction before;
 static pthread_t main_thread;
-static bool new_child;
+static bool new_child, forks_end; /* forks_end: Python code calls end_fork in each child */
 
 static void note(int number)
 {
@@ -47,7 +47,7 @@ static void lower_shield(Shield *shield)
  * the parent owns: until end_fork, ends release nothing. */
 static void begin_child(void)
 {
-    PUT(new_child, true);
+    PUT(new_child, forks_end);
     const bool goes_on = !shielded || pthread_equal(main_thread, pthread_self()); /* a destructor goes on in the child */
     noted = 0;
     if (!goes_on) {
@@ -109,6 +109,13 @@ bool is_new_child(void)
     return LOOK(new_child);
 }
 
+PyObject *expect_end_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    forks_end = true;
+    Py_RETURN_NONE;
+}
+
 PyObject *end_fork(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -145,6 +152,12 @@ bool watch_threads(void)
 bool is_new_child(void)
 {
     return false;
+}
+
+PyObject *expect_end_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Py_RETURN_NONE;
 }
 
 PyObject *end_fork(PyObject *module, PyObject *unused)

@@ -328,6 +328,7 @@ PyObject *uninterrupted(PyObject *module, PyObject *function);
  * end, a function of the module. */
 bool is_new_child(void);
 PyObject *has_begun_fork(PyObject *module, PyObject *unused);
+PyObject *expect_end_fork(PyObject *module, PyObject *unused);
 PyObject *end_fork(PyObject *module, PyObject *unused);
 
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */

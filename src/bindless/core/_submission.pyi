@@ -42,6 +42,9 @@ class Owner:
 def is_new_child() -> bool:
     """Whether this is the child of a fork that has not called ``end_fork`` yet."""
 
+def expect_end_fork() -> None:
+    """From now on, in the child of a fork, objects that end are not released until ``end_fork`` is called."""
+
 def end_fork() -> None:
     """In the child of a fork, when what the parent owns is forgotten: from now on objects that end are released."""
 

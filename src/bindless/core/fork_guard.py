@@ -36,7 +36,7 @@ class ForkGuard:
         in_child: Callable[[], None] | None = None,
         watch: Callable[[], int] | None = None,
     ) -> None:
-        """``in_child`` is an additional hook, called in a child; ``watch`` begins to watch for forks in C, and returns 0."""
+        """``in_child`` is a hook, called in a child; ``watch`` makes C code watch for forks, and returns 0."""
         self.backend = backend
         self.name = name
         self.forked = False
@@ -66,7 +66,7 @@ class ForkGuard:
     def in_fork(self) -> bool:
         """Whether this process was forked from a process that used the driver; destructors ask before they release.
 
-        Without the interpreter lock, objects of the parent's other threads end in a child before Python calls its hooks.
+        Without the interpreter lock, objects of the parent's other threads end in a child before Python's hooks.
         """
         return self.forked or (self._process != 0 and is_new_child())
 

@@ -22,7 +22,7 @@ from weakref import WeakSet
 
 from ..model.errors import CopyError, DeviceLostError, Error
 from . import fork_guard
-from ._submission import Owner, end_fork, uninterrupted
+from ._submission import Owner, end_fork, expect_end_fork, uninterrupted
 
 __all__ = [
     "ENDED",
@@ -305,3 +305,4 @@ def _after_fork_in_child() -> None:
 gc.callbacks.append(uninterrupted(_on_collection))
 atexit.register(_finish)
 fork_guard.after_fork(_after_fork_in_child)
+expect_end_fork()

@@ -14,6 +14,7 @@ from typing import Protocol
 from ..backends.contract import BackendProtocol, require_group
 from ..backends.contract.low_level import IpcProtocol, SharedMemory
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.arrays import DType
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
@@ -97,6 +98,15 @@ def _receive(
 
 # What is exported is given back to the driver with its memory.
 _exported: weakref.WeakKeyDictionary[Allocation, ownership.Resource] = weakref.WeakKeyDictionary()
+_lock = Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = Lock()
+
+
+ownership.after_fork(_after_fork)
 
 
 def _calls(backend: BackendProtocol) -> IpcProtocol:
@@ -134,11 +144,12 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
         raise InvalidError(f"array: {whose} cannot be shared; device memory made here can, usm_empty(..., queue)")
     backend = owner.context._backend
     shared = _calls(backend).export_memory(owner.context._native, address)
-    if owner not in _exported:
-        end = _calls(backend).end_export
-        _exported[owner] = ownership.Resource(
-            ownership.Rank.IMAGE_HANDLE, owner.resource, end, owner.context._native, shared.data
-        )
+    with _lock:
+        if owner not in _exported:
+            end = _calls(backend).end_export
+            _exported[owner] = ownership.Resource(
+                ownership.Rank.IMAGE_HANDLE, owner.resource, end, owner.context._native, shared.data
+            )
     return IpcMemoryHandle(backend.backend, shared.data, shared.offset, array.shape, array.dtype, shared.descriptor)
 
 

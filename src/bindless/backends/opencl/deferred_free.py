@@ -8,6 +8,7 @@ that.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from ...drivers import opencl as driver
@@ -39,7 +40,8 @@ class Lender:
         self.state, self._lock = context.state, context.launching
 
 
-_waiting: list[tuple[CData, Callable[[], object]]] = []
+_waiting: dict[int, tuple[CData, Callable[[], object]]] = {}
+_serial = itertools.count()
 
 
 def is_held(buffer: CData) -> bool:
@@ -51,18 +53,15 @@ def is_held(buffer: CData) -> bool:
 
 def free_after(buffer: CData, free: Callable[[], object]) -> None:
     """Free memory once nobody else holds its cl_mem; takes over the reference to the cl_mem."""
-    _waiting.append((buffer, free))
+    _waiting[next(_serial)] = buffer, free
 
 
 def sweep() -> None:
     """Free the memory that nobody holds any more."""
-    for item in tuple(_waiting):
-        buffer, free = item
+    for key, (buffer, free) in list(_waiting.items()):
         if in_fork() or is_held(buffer):
             continue
-        try:
-            _waiting.remove(item)
-        except ValueError:  # Another thread was faster.
+        if _waiting.pop(key, None) is None:  # another thread was faster
             continue
         lib.clReleaseMemObject(buffer)
         free()

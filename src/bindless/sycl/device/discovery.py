@@ -28,13 +28,13 @@ def _all_devices() -> list[Device]:
     for name in registry.available_backends():
         backend = registry.backend(name)
         entry = _devices_of.get(id(backend))
-        if entry is None or entry[0] is not backend:
+        if entry is None:  # an entry keeps its backend, so no other one has its id
             try:
                 entry = (backend, tuple(Device._of(backend, record) for record in backend.devices()))
             except Error as error:  # it worked when the backend was made
                 registry.note_failure(name, error)
                 continue
-            _devices_of[id(backend)] = entry
+            entry = _devices_of.setdefault(id(backend), entry)  # else another thread has just made them
         devices.extend(entry[1])
     if not devices:
         forked = registry.fork_error()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...core import ownership
 from ...core._submission import Openable
+from ...core.lock import Lock
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
 from ...model.message_values import shown
@@ -146,9 +147,10 @@ class Allocation(Openable, SingleOwner):
     def lease(self) -> Lease:
         """The right of another library to the memory; raises ``InvalidError`` if it has been freed."""
         lease = Lease(self)
-        if self._leases is None:
-            self._leases = weakref.WeakSet()
-        self._leases.add(lease)
+        with _lock:
+            if self._leases is None:
+                self._leases = weakref.WeakSet()
+            self._leases.add(lease)
         self.require_open()  # last: whoever closes it from now on sees the lease
         return lease
 
@@ -162,10 +164,9 @@ class Allocation(Openable, SingleOwner):
         self.open = False
         wait_for_users(self)
         if not self._leases:
-            if self.resource is not None:
-                self.resource.close()
-            if isinstance(self.lender, ownership.Resource):
-                self.lender.close()
+            for owner in (self.resource, self.lender):  # another thread may close it, too
+                if isinstance(owner, ownership.Resource):
+                    owner.close()
         self.resource = self.lender = None
 
 
@@ -204,6 +205,7 @@ class Lease:
 
 
 _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+_lock = Lock()  # of the leases of one allocation
 
 
 def _finish() -> None:
@@ -211,4 +213,11 @@ def _finish() -> None:
         lease.abandon()
 
 
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = Lock()
+
+
 ownership.at_exit(_finish)
+ownership.after_fork(_after_fork)
