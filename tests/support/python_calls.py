@@ -14,6 +14,7 @@ __all__ = ["LAYERS_OF_WAITS", "front_calls", "python_calls"]
 
 LAYERS_OF_WAITS = ("submission/", "backends/", "drivers/")
 PACKAGE = os.path.dirname(bl.__file__) + os.sep
+ENTRY = "core/lock.py:__enter__"  # from Python 3.14 on a lock is entered by a function; before, by C code
 
 
 def python_calls(function: Callable[[], object]) -> list[str]:
@@ -23,7 +24,9 @@ def python_calls(function: Callable[[], object]) -> list[str]:
     def see(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(PACKAGE):
-            found.append(f"{code.co_filename[len(PACKAGE) :]}:{code.co_name}")
+            name = f"{code.co_filename[len(PACKAGE) :]}:{code.co_name}"
+            if name != ENTRY:
+                found.append(name)
 
     before, collects = sys.getprofile(), gc.isenabled()
     gc.disable()
