@@ -389,14 +389,14 @@ class FakeBackend(OptionalGroups):
         """The allocations at these addresses; fails for memory that a driver could not access."""
         uses = []
         for address in addresses:
-            for base, (_, size, _) in tuple(self.memory.items()):
+            for base, (_, size, _) in list(self.memory.items()):
                 if base <= address < base + size:
                     self._require(address + nbytes <= base + size, "a copy leaves its allocation")
                     same = self.owners[base] is queue.context or self.traits.memory_crosses_contexts
                     self._require(same, "a copy reaches into another context")
                     uses.append(base)
             for other in self.neighbours:
-                for base, (_, size, kind) in tuple(other.memory.items()):
+                for base, (_, size, kind) in list(other.memory.items()):
                     inside = other is not self and base <= address < base + size
                     self._require(not inside or kind is UsmKind.host, "a copy reaches into another driver's device")
         return uses
@@ -506,7 +506,7 @@ class FakeBackend(OptionalGroups):
 
     def _base(self, address: int) -> int:
         """The allocation that contains an address, or 0."""
-        for base, (_, size, _) in tuple(self.memory.items()):
+        for base, (_, size, _) in list(self.memory.items()):
             if base <= address < base + size:
                 return base
         return 0

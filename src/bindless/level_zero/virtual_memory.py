@@ -234,7 +234,7 @@ class VirtualRange(SingleOwner):
             raise InvalidError(f"memory_offset={memory_offset}, nbytes={size}: the memory has {memory.nbytes} bytes")
         place = self.address + offset
         with self._lock:
-            for other, (length, _) in tuple(self._held.mapped.items()):
+            for other, (length, _) in list(self._held.mapped.items()):
                 if other < place + size and place < other + length:
                     raise InvalidError(
                         f"offset={offset}, nbytes={size}: {length} bytes are mapped at offset {other - self.address}; "

@@ -122,7 +122,7 @@ def find_device(handle: NativeHandle) -> Device | None:
         device: Device = waiting.pop()
         if device.address == handle:
             return device
-        waiting.extend(part for parts in tuple(device._parts.values()) for part in parts)
+        waiting.extend(part for parts in list(device._parts.values()) for part in parts)
     return _parts.get(int(handle))
 
 
