@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -99,6 +100,19 @@ def test_variants(constants: dict[str, int]) -> None:
     variant = variant_of("bindless_sample_2d_f", **{"format": None, "mode": None, **constants})
     assert split_variant(variant) == ("bindless_sample_2d_f", constants)
     assert " " not in variant and variant.partition("@")[0] == "bindless_sample_2d_f"
+
+
+def test_numbers_of_variants_that_are_answers() -> None:
+    assert split_variant(variant_of("bindless_projections_texels", mode=True)) == (
+        "bindless_projections_texels",
+        {"mode": 1},
+    )
+
+
+def test_variants_are_named_in_one_place() -> None:
+    sources = Path(kernels.__file__).parents[1]
+    names = {path.name for path in sources.rglob("*.py") if re.search(r"bindless_[\w{}]+@", path.read_text())}
+    assert names == {"load.py"}  # its docstring
 
 
 def test_the_parameters_are_those_of_the_catalogue() -> None:

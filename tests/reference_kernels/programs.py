@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 import bindless as bl
 from bindless import kernels
+from bindless.kernels.load import split_variant
 from bindless.sampling.memory.programs import Program
 
 Array = npt.NDArray[Any]
@@ -35,7 +36,7 @@ def run(queue: bl.Queue, program: Program, *buffers: bl.UsmArray | None) -> None
         patches = {words[at]: pointers[words[at + 1]] + words[at + 2] for at in range(10, end, 3)}  # type: ignore[operator]
         contents = struct.pack(f"{-(-size // 8)}q", *words[end : end - (-size // 8)])
         del words[: end - (-size // 8)]
-        name = program.names[function].partition("@")[0]
+        name, constants = split_variant(program.names[function])
         module = kernels.module_of(name)
         given, offset = [], 0
         for argument in kernels.manifest()["modules"][module]["kernels"][name]:
@@ -46,9 +47,11 @@ def run(queue: bl.Queue, program: Program, *buffers: bl.UsmArray | None) -> None
                 continue
             code, dtype = FORMATS[kind]
             offset += -offset % dtype().nbytes
-            given.append(dtype(struct.unpack_from(code, contents, offset)[0]))
+            value = struct.unpack_from(code, contents, offset)[0]
+            assert constants.pop(argument.rpartition(" ")[2], value) == value
+            given.append(dtype(value))
             offset += dtype().nbytes
-        assert offset == size
+        assert offset == size and not constants
         items = groups[3:]
         shape = bl.NdRange(tuple(a * b for a, b in zip(groups[2::-1], items[::-1])), tuple(items[::-1]))
         kernel = bl.load_kernel_bundle(kernels.source(module, "spirv"), queue).get_kernel(name)

@@ -103,8 +103,9 @@ def test_gradients(place: str, dims: int, filtering: str) -> None:
         parts = [field, matrix, space.Displacement(coarse, lies), space.BSpline(coarse, lies)]
         return resample(volume, source, target, parts, filtering=filtering)
 
-    assert torch.autograd.gradcheck(function, tensors)
-    assert torch.autograd.gradgradcheck(function, tensors)
+    least = 0.0 if place == "cpu" else 1e-9  # torch adds what several coefficients give to a texel in any order there
+    assert torch.autograd.gradcheck(function, tensors, nondet_tol=least)
+    assert torch.autograd.gradgradcheck(function, tensors, nondet_tol=least)
 
 
 def test_a_registration_finds_the_transform(place: str) -> None:

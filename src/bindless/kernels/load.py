@@ -181,7 +181,7 @@ def code_of(name: str, target: Target, *, format: int | None = None, mode: int |
 
 def variant_of(name: str, **words: int | None) -> str:
     """Return the name of a kernel with constant arguments: ``bindless_sample_2d_f@format=335545348``."""
-    constants = ",".join([f"{key}={word}" for key, word in words.items() if word is not None])
+    constants = ",".join([f"{key}={int(word)}" for key, word in words.items() if word is not None])
     return f"{name}@{constants}" if constants else name
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from ..kernels.load import variant_of
 from ..sampling.memory.programs import Program, command
 from .repeats import Repeats
 
@@ -54,7 +55,7 @@ def values(volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tuple
         patches = [(0, 0, 0), (_POSES_AT, 1, 0), (_VALUES_AT, 2, 0)]
         patches += [(_DERIVATIVES_AT, 3, 0)] if derive else []
         words = command(0, (*_tiles(static), places.numel() // _numbers(is_matrix), _ITEMS, 1, 1), contents, patches)
-        program = Program(words, (f"bindless_projections@{mode}",), 0)
+        program = Program(words, (variant_of("bindless_projections", mode=mode),), 0)
         results = [buffer, derivatives]
         outputs = _of_values.run((static, derive), program, (pixels, places), results)
     return outputs[0], outputs[1]
@@ -73,7 +74,7 @@ def gradient_of_texels(volume: Tensor, poses: Tensor, static: Static, grad: Tens
         buffer = torch.empty(volume.shape, dtype=torch.float32, device=volume.device)
         clear = [0, 3, buffer.numel() * 4]
         words = [*clear, *command(0, groups, contents, patches)]
-        program = Program(words, (f"bindless_projections_texels@{is_matrix}",), 0)
+        program = Program(words, (variant_of("bindless_projections_texels", mode=is_matrix),), 0)
         results = _of_texels.run(static, program, (volume.detach(), places, grad), [buffer])
     return results[0]
 
@@ -98,7 +99,7 @@ def gradient_of_poses(grad: Tensor, derivatives: Tensor, poses: Tensor, static: 
             _POSES.pack(0, groups, 0, *numbers, 0, is_matrix),
             [(0, 4, 0), (_POSES_OF_SUMS, 2, 0), (_GRADIENTS_AT, 3, 0)],
         )
-        names = ("bindless_projections_sums", f"bindless_projections_poses@{is_matrix}")
+        names = ("bindless_projections_sums", variant_of("bindless_projections_poses", mode=is_matrix))
         program = Program([*sums, *ends], names, 8 * 12 * count * groups)
         results = _of_poses.run(static, program, (grad, derivatives, places), [torch.empty_like(places)])
     return results[0]

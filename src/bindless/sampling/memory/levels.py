@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ...kernels.load import variant_of
 from .programs import Program, command
 
 __all__ = ["Pyramid", "footprint_gradients", "footprint_levels", "pyramid_gradients", "pyramid_means"]
@@ -65,7 +66,7 @@ def pyramid_means(pyramid: Pyramid) -> Program:
     for number, (size, following_size) in enumerate(pairwise(pyramid.sizes)):
         contents = _MEANS.pack(0, 0, *size, pyramid.channels, pyramid.images, mode)
         words += command(0, _groups(pyramid, following_size), contents, [(0, number, 0), (8, number + 1, 0)])
-    return Program(words, (f"bindless_pyramid_means@{mode}",), 0)
+    return Program(words, (variant_of("bindless_pyramid_means", mode=mode),), 0)
 
 
 def pyramid_gradients(pyramid: Pyramid, has_gradient: Sequence[bool], *, added: bool = False) -> Program:
@@ -89,7 +90,7 @@ def pyramid_gradients(pyramid: Pyramid, has_gradient: Sequence[bool], *, added: 
         own = has_gradient[number - 1] if number else added
         mode = (_OWN * halves if own else 0) | mode_of_following | (_MADE * halves if number == 0 else 0)
         target = (scratch, size_of_scratch) if number else (result, 0)
-        name = f"bindless_pyramid_gradients@{mode}"
+        name = variant_of("bindless_pyramid_gradients", mode=mode)
         if name not in names:
             names.append(name)
         contents = _GRADIENTS.pack(0, 0, 0, *size, pyramid.channels, pyramid.images, mode)
@@ -115,7 +116,7 @@ def _footprints(name: str, count: int, sizes: Sequence[int], patches: Sequence[t
     mode = int(len(sizes) == 3)
     contents = _FOOTPRINTS.pack(0, 0, 0, *sizes, *[1] * (3 - len(sizes)), count, mode)
     words = command(0, (-(-count // _ITEMS), 1, 1, _ITEMS, 1, 1), contents, patches)
-    return Program(words, (f"bindless_footprint_{name}@{mode}",), 0)
+    return Program(words, (variant_of(f"bindless_footprint_{name}", mode=mode),), 0)
 
 
 def _groups(pyramid: Pyramid, size: tuple[int, int, int]) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from ...kernels.load import variant_of
 from .programs import Program, command
 
 __all__ = ["Mapping", "mapping_coords", "mapping_gradients"]
@@ -58,13 +59,13 @@ def mapping_coords(mapping: Mapping) -> Program:
     """Coordinates, the result, from matrices, operand 0."""
     groups = -(-mapping.pixels // _ITEMS), mapping.images, 1, _ITEMS, 1, 1
     words = command(0, groups, _COORDS.pack(0, 0, *mapping._words), [(0, 0, 0), (8, 1, 0)])
-    return Program(words, (f"bindless_mapping_coords@{mapping._mode}",), 0)
+    return Program(words, (variant_of("bindless_mapping_coords", mode=mapping._mode),), 0)
 
 
 def mapping_gradients(mapping: Mapping) -> Program:
     """Gradients of matrices, the result, from the matrices and the gradients of coordinates, the operands."""
     groups = min(-(-mapping.pixels // _PER_GROUP), _MOST_GROUPS)
-    names: tuple[str, ...] = (f"bindless_mapping_sums@{mapping._mode}",)
+    names: tuple[str, ...] = (variant_of("bindless_mapping_sums", mode=mapping._mode),)
     patches = [(0, 0, 0), (8, 1, 0), (16, 3, 0), (24, 2, 0)]
     launch = groups, mapping.images, 1, _ITEMS, 1, 1
     if groups == 1:
@@ -73,5 +74,5 @@ def mapping_gradients(mapping: Mapping) -> Program:
     words = command(0, launch, _SUMS.pack(0, 0, 0, 0, *mapping._words), patches)
     totals = _TOTALS.pack(0, 0, groups, mapping._mode)
     words += command(1, (1, mapping.images, 1, _ITEMS, 1, 1), totals, [(0, 3, 0), (8, 2, 0)])
-    names = (*names, f"bindless_mapping_totals@{mapping._mode}")
+    names = (*names, variant_of("bindless_mapping_totals", mode=mapping._mode))
     return Program(words, names, 8 * _NUMBERS * mapping.images * groups)
