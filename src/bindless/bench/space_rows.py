@@ -46,13 +46,13 @@ def measure_space(bench: Bench) -> None:
         return run
 
     affine = resampling(last)
-    moved = resampling(Sequence([first, Displacement(field, lies), last]))
+    through = resampling(Sequence([first, Displacement(field, lies), last]))
     amount: dict[str, Any] = {"amount": volume.size, "unit": "pixels"}
     bench.measure(f"{side}^3 int16 to another grid, affine", affine, _itk(volume, source, target, last), **amount)
     peers = {"without the field": Peer(affine, goal=_GOAL_FIELD)}
     peers |= _itk(volume, source, target, last, (vectors, lies), first, goal=None if on_gpu else _GOAL_ITK)
     goal = _GOAL_GPU if on_gpu else 0.0
-    bench.measure(f"{side}^3 int16, field of {_FIELD}^3 between affines", moved, peers, goal_seconds=goal, **amount)
+    bench.measure(f"{side}^3 int16, field of {_FIELD}^3 between affines", through, peers, goal_seconds=goal, **amount)
 
 
 def _itk(
@@ -70,7 +70,7 @@ def _itk(
     if sitk is None:
         return {}
 
-    def placed(image: Any, grid: Grid) -> Any:
+    def place(image: Any, grid: Grid) -> Any:
         image.SetSpacing(grid.spacing)
         image.SetOrigin(grid.origin)
         image.SetDirection(np.asarray(grid.direction).ravel().tolist())
@@ -82,11 +82,11 @@ def _itk(
         transform.SetTranslation(map_.matrix[:3, 3].tolist())
         return transform
 
-    image = placed(sitk.GetImageFromArray(volume), source)
-    like = placed(sitk.Image(*volume.shape[::-1], sitk.sitkInt16), target)
+    image = place(sitk.GetImageFromArray(volume), source)
+    like = place(sitk.Image(*volume.shape[::-1], sitk.sitkInt16), target)
     transform = affine_of(last)
     if field is not None and first is not None:
         vectors, lies = field
-        moves = placed(sitk.GetImageFromArray(vectors.astype(np.float64), isVector=True), lies)
+        moves = place(sitk.GetImageFromArray(vectors.astype(np.float64), isVector=True), lies)
         transform = sitk.CompositeTransform([transform, sitk.DisplacementFieldTransform(moves), affine_of(first)])
     return {"SimpleITK Resample": Peer(lambda: sitk.Resample(image, like, transform, sitk.sitkLinear), goal=goal)}
