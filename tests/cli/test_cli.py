@@ -300,7 +300,7 @@ def test_bench_prints_ratios(
     assert main(["bench", "--megasamples", "0"]) == 1
     assert "0.01 to 256" in capsys.readouterr().err
     assert main(["bench", "--parts", "sampling,cooking"]) == 1
-    assert "--parts cooking: it is one or several of everyday, user, volumes, blocks," in capsys.readouterr().err
+    assert "--parts cooking: it is one or several of everyday, user, volumes, space, blocks," in capsys.readouterr().err
 
 
 def test_the_reader_of_a_pipe_may_leave() -> None:
