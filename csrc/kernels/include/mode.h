@@ -15,7 +15,8 @@
  *     bit 26      offsets in an array fit 32 bits
  *     bit 27      centres of elements and texels are at 0
  *     bit 28      there are fields of vectors on grids of their own, in place of an array (filter/field.h)
- *     bit 29      there is one, a linear one, of less than 2^28 vectors, and two or more along each axis
+ *     bit 29      there is one, a linear one, of less than 2^28 vectors, and two or more along each axis: place.h may have
+ *                 code for it, and else reads it like others
  * Bits 22-27 are those of arrays in memory.
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_INCLUDE_MODE_H

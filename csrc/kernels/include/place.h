@@ -67,6 +67,15 @@ NOT_INLINED struct position through_fields(global const double *fields, double x
     return (struct position){p[0], p[1], p[2]};
 }
 
+/* Whether kernels have code of their own for one linear field: for GPUs of NVIDIA, where it was measured, and not for texture
+ * units, whose kernels would have it once for each element of a lane. */
+#if defined(__NVPTX__) && !defined(OF_TEXTURE_UNIT)
+#define HAS_LINEAR_FIELDS 1
+#else
+#define HAS_LINEAR_FIELDS 0
+#endif
+
+#if HAS_LINEAR_FIELDS
 /* The linear field, read once by a work-item. */
 struct linear_field {
     double x[4], y[4], z[4]; /* by rows, A of the positions of elements */
@@ -74,15 +83,6 @@ struct linear_field {
     int size_x, size_y, size_z;
     global const float4 *vectors;
 };
-
-/* Sums of products that need not be rounded twice. */
-#ifdef __NVPTX__
-#define FUSED(A, B, C) __builtin_fma(A, B, C)
-#define FUSED_FLOAT(A, B, C) __builtin_fmaf(A, B, C)
-#else
-#define FUSED(A, B, C) ((A) * (B) + (C))
-#define FUSED_FLOAT(A, B, C) ((A) * (B) + (C))
-#endif
 
 /* The row of A that leads from elements: `row` leads from positions of the map. */
 INLINED void compose_row(struct map map, global const double *row, double *into)
@@ -135,7 +135,7 @@ INLINED struct cell cell_of(double p, int size)
 
 INLINED float4 fused4(float a, float4 b, float4 c)
 {
-    return (float4)(FUSED_FLOAT(a, b.x, c.x), FUSED_FLOAT(a, b.y, c.y), FUSED_FLOAT(a, b.z, c.z), 0.0f);
+    return (float4)(__builtin_fmaf(a, b.x, c.x), __builtin_fmaf(a, b.y, c.y), __builtin_fmaf(a, b.z, c.z), 0.0f);
 }
 
 INLINED float4 between(float4 low, float4 high, float fraction) { return fused4(fraction, high - low, low); }
@@ -144,12 +144,12 @@ INLINED float4 field_row(global const float4 *row, float fraction) { return betw
 
 INLINED double affine_row(const double *row, double x, double y, double z)
 {
-    return FUSED(row[0], x, FUSED(row[1], y, FUSED(row[2], z, row[3])));
+    return __builtin_fma(row[0], x, __builtin_fma(row[1], y, __builtin_fma(row[2], z, row[3])));
 }
 
 INLINED float vector_row(const float *row, float4 v)
 {
-    return FUSED_FLOAT(row[0], v.x, FUSED_FLOAT(row[1], v.y, row[2] * v.z));
+    return __builtin_fmaf(row[0], v.x, __builtin_fmaf(row[1], v.y, row[2] * v.z));
 }
 
 /* Where the field leads from a position p of element (x, y, z). */
@@ -177,6 +177,16 @@ INLINED struct position through_linear_field(struct linear_field field, struct p
     if (DIMENSIONS > 2) q.z = affine_row(field.z, x, y, z) + (double)vector_row(b + 6, v);
     return q;
 }
+
+#else
+
+struct linear_field {
+    uint none;
+};
+
+INLINED struct linear_field linear_field_of(struct map map, uint mode) { return (struct linear_field){0}; }
+
+#endif
 
 INLINED struct position position_of(struct map map, struct linear_field field, struct element element, uint mode)
 {
@@ -210,7 +220,9 @@ INLINED struct position position_of(struct map map, struct linear_field field, s
         p.z += vector_component(map, element.number, 2, mode);
 #endif
     }
+#if HAS_LINEAR_FIELDS
     if (has_linear_field(mode)) return through_linear_field(field, p, x, y, z);
+#endif
     return has_fields(mode) ? through_fields((global const double *)map.coords, p.x, p.y, p.z) : p;
 }
 

@@ -6,6 +6,7 @@
  *
  * A cubic B-spline is a sum of 2, 4 or 8 linear samples: the weights of two neighbours are w = a + b, and a linear sample
  * at b / w between them, times w, has both. The image holds the coefficients. */
+#define OF_TEXTURE_UNIT 1
 #include "boundary.h"
 #include "geometry.h"
 #include "picture.h"
