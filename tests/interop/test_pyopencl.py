@@ -157,7 +157,7 @@ def test_our_objects_become_theirs(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     gc.collect()
     with bl.Queue(cl) as other:
         bl.usm_empty(1, "int32", other).close()
-    assert deferred_free._waiting == []
+    assert not deferred_free._waiting
 
 
 def test_their_images_and_events_that_come_late(cl: bl.Device, pyopencl: Any, theirs: Any) -> None:
