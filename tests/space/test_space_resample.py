@@ -180,6 +180,34 @@ def test_calls_with_fields_that_come_again(
             np.testing.assert_allclose(values, expected, rtol=0, atol=1e-3)
 
 
+class OnlyDLPack:
+    """Vectors of a library that tells neither dtype nor strides but by DLPack."""
+
+    def __init__(self, memory: bl.UsmArray) -> None:
+        self.memory, self.shape = memory, memory.shape
+
+    def __dlpack__(self, **options: Any) -> object:
+        return self.memory.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        place: tuple[int, int] = self.memory.__dlpack_device__()
+        return place
+
+
+def test_vectors_that_are_known_by_dlpack_alone(device: bl.Device, context: bl.Context) -> None:
+    random = np.random.default_rng(6)
+    source, target, lies = grid(random, 2), grid(random, 2), grid(random, 2, (6, 7), 80.0)
+    image, vectors = picture(random, source.shape), random.normal(size=(6, 7, 2)).astype(np.float32)
+    expected, steady = expect(
+        image, source.index_matrix, target.shape, target.index_matrix, [(vectors, lies.index_matrix, 1)]
+    )
+    with bl.Queue(device, context, in_order=True) as queue:
+        memory = OnlyDLPack(bl.usm_empty(vectors.shape, vectors.dtype, queue).copy_from(vectors))
+        for _ in range(2):
+            values = space.resample(image, source, target, space.Displacement(memory, lies), queue=queue)
+            np.testing.assert_allclose(values[steady], expected[steady], rtol=0, atol=0.02)
+
+
 def test_results_in_the_callers_array(queue: bl.Queue) -> None:
     random, source, target, transform_, parts = case(3, "ad", "out")
     image = picture(random, source.shape, np.int16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +10,10 @@ import numpy.typing as npt
 from ..model.errors import ArgumentError
 from ..model.grid import Grid
 from ..model.transforms import Affine, Part, Transform, parts_of
-from ..sampling.fields import Field, add_packing, has_packing
+from ..sampling.fields import Field, add_packing, packing_of
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .array_library import AnyArray, hand_over, view
+from .array_library import hand_over, view
 
 __all__ = ["Composition", "compose"]
 
@@ -47,11 +47,9 @@ class Composition(NamedTuple):
         InvalidError
             Vectors that are no array, or memory of a device that the queue does not reach.
         """
-        fields = [
-            field if has_packing(queue, field.vectors) else field._replace(vectors=_view(name, field.vectors, queue))
-            for name, field in zip(self.names, self.fields)
-        ]
-        return self._replace(fields=tuple(fields))
+        if not self.fields:
+            return self
+        return self._replace(fields=tuple([_on(queue, name, field) for name, field in zip(self.names, self.fields)]))
 
     def hand_over(self, own: Composition) -> None:
         """Order the streams of the vectors' libraries after the commands that read them, as ``on`` gave them."""
@@ -59,13 +57,16 @@ class Composition(NamedTuple):
             hand_over(field.vectors, view_of_field.vectors)
 
 
-def _view(name: str, vectors: Any, queue: Queue) -> AnyArray:
-    array = view(name, vectors, queue)
+def _on(queue: Queue, name: str, field: Field) -> Field:
+    packing = packing_of(queue, field.vectors)
+    if packing is not None:
+        return field._replace(packing=packing)
+    array = view(name, field.vectors, queue)
     if array.dtype.kind not in "iuf":
         raise ArgumentError(f"{name} has dtype {array.dtype}; it is made of numbers")
     if isinstance(array, UsmArray):
-        add_packing(queue, vectors, array)
-    return array
+        packing = add_packing(queue, field.vectors, array)
+    return field._replace(vectors=array, packing=packing)
 
 
 def compose(source: Grid, target: Grid, transform: Transform | None) -> Composition:

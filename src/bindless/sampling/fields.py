@@ -24,11 +24,11 @@ from .packing import After, Layout, Packing, pack
 __all__ = [
     "Field",
     "add_packing",
-    "has_packing",
     "kind_of_fields",
     "layouts_of",
     "numbers_of_fields",
     "pack_fields",
+    "packing_of",
     "scale_fields",
     "shift_fields",
 ]
@@ -41,7 +41,6 @@ _LANES = 4  # floats of a vector
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _MOST_PACKINGS = 64
 _MOST_VECTORS = 1 << 28  # of FieldKind.linear
-_NO_PACKINGS: dict[Any, Packing] = {}
 
 
 class Field(NamedTuple):
@@ -52,19 +51,22 @@ class Field(NamedTuple):
     ----------
     vectors : AnyArray | Any
         Shape (*grid, d), of numbers, in (x, y[, z]) order. An array of another library lies on the queue's device, and
-        ``has_packing`` says of which ones.
+        has a packing.
     interpolation : Interpolation
         ``linear``, or ``cubic`` of coefficients of B-splines.
     linear : NDArray[np.float64]
         Shape (d, d + 1).
     spread : NDArray[np.float64]
         Shape (d, d).
+    packing : Packing | None
+        The launch that packs the vectors, where one is prepared.
     """
 
     vectors: AnyArray | Any
     interpolation: Interpolation
     linear: Floats
     spread: Floats
+    packing: Packing | None = None
 
     @property
     def on_device(self) -> bool:
@@ -126,26 +128,30 @@ def _ends(fields: Sequence[Field]) -> list[int]:
     return ends
 
 
-def layouts_of(fields: Sequence[Field]) -> tuple[Any, ...] | None:
-    """A key of fields whose vectors lie alike and may differ in their addresses; None where they have no layout."""
+def _layout_of(vectors: object) -> Any:
+    """A key of arrays that lie alike and may differ in their addresses; None of one that does not tell."""
     try:
-        layouts = tuple([(array_layout(field.vectors), field.interpolation) for field in fields])
-        hash(layouts)
+        layout = array_layout(vectors)
+        hash(layout)
     except (AttributeError, TypeError, RuntimeError, BufferError):
         return None
-    return layouts
+    return layout
 
 
-def has_packing(queue: Queue, vectors: object) -> bool:
-    """Whether ``pack_fields`` takes an array as it is: ``add_packing`` was called for one of its layout."""
-    try:
-        return array_layout(vectors) in queue._storage.get(pack_fields, _NO_PACKINGS)
-    except (AttributeError, TypeError, RuntimeError, BufferError):  # no layout, or no hash
-        return False
+def layouts_of(fields: Sequence[Field]) -> tuple[Any, ...] | None:
+    """A key of fields whose vectors lie alike; None where one does not tell how they lie."""
+    layouts = tuple([(_layout_of(field.vectors), field.interpolation) for field in fields])
+    return None if any(layout is None for layout, _ in layouts) else layouts
 
 
-def add_packing(queue: Queue, vectors: object, array: UsmArray) -> None:
-    """Prepare the launch that packs vectors of one layout in a queue in order.
+def packing_of(queue: Queue, vectors: object) -> Packing | None:
+    """What ``add_packing`` added for vectors that lie alike."""
+    packings = queue._storage.get(packing_of)
+    return packings.get(_layout_of(vectors)) if packings else None
+
+
+def add_packing(queue: Queue, vectors: object, array: UsmArray) -> Packing | None:
+    """Prepare the launch that packs vectors that lie alike; None where none does, or the queue is out of order.
 
     Parameters
     ----------
@@ -155,14 +161,14 @@ def add_packing(queue: Queue, vectors: object, array: UsmArray) -> None:
         Their memory.
     """
     if not queue._stream.in_order:
-        return
-    packing = Packing.of(queue, Layout.of(array), _FLOAT32, _LANES)
-    if packing is None:
-        return
-    packings = queue._storage.setdefault(pack_fields, {})
-    if len(packings) >= _MOST_PACKINGS:
-        packings.clear()
-    packings[array_layout(vectors)] = packing
+        return None
+    packing, layout = Packing.of(queue, Layout.of(array), _FLOAT32, _LANES), _layout_of(vectors)
+    if packing is not None and layout is not None:
+        packings = queue._storage.setdefault(packing_of, {})
+        if len(packings) >= _MOST_PACKINGS:
+            packings.clear()
+        packings[layout] = packing
+    return packing
 
 
 def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tuple[AnyArray, After]:
@@ -192,11 +198,9 @@ def pack_fields(queue: Queue, fields: Sequence[Field], *, on_device: bool) -> tu
         return packed, ()
     block = take(queue, 8 * ends[-1])
     after: After = (queue.memcpy(array_in(queue, block, 0, packed.shape, _FLOAT64), packed),)
-    packings = queue._storage.get(pack_fields, _NO_PACKINGS)
     for number in there:
-        source = fields[number].vectors
+        source, packing = fields[number].vectors, fields[number].packing
         target = array_in(queue, block, 8 * ends[number], (*source.shape[:-1], _LANES), _FLOAT32)
-        packing = packings.get(array_layout(source)) if packings else None
         if packing is None:
             assert isinstance(source, UsmArray)
             after = pack(queue, source, target, after)
