@@ -133,12 +133,12 @@ INLINED struct cell cell_of(double p, int size)
     return cell;
 }
 
-INLINED float4 fused4(float a, float4 b, float4 c)
+INLINED float4 between(float4 low, float4 high, float fraction)
 {
-    return (float4)(__builtin_fmaf(a, b.x, c.x), __builtin_fmaf(a, b.y, c.y), __builtin_fmaf(a, b.z, c.z), 0.0f);
+    const float4 way = high - low;
+    return (float4)(__builtin_fmaf(fraction, way.x, low.x), __builtin_fmaf(fraction, way.y, low.y),
+                    __builtin_fmaf(fraction, way.z, low.z), 0.0f);
 }
-
-INLINED float4 between(float4 low, float4 high, float fraction) { return fused4(fraction, high - low, low); }
 
 INLINED float4 field_row(global const float4 *row, float fraction) { return between(row[0], row[1], fraction); }
 

@@ -193,13 +193,17 @@ ze_result_t zeModuleGetProperties(ze_module_handle_t handle, ze_module_propertie
     return result;
 }
 
+static bool is_export(const struct blr_spirv_id *id, int kind, const char *name)
+{
+    return (int)id->kind == kind && !id->imported && id->linkage != NULL && strcmp(id->linkage, name) == 0;
+}
+
 /* Finds a variable in global or constant memory by its export name. */
 static const struct blr_spirv_variable *find_variable(const struct blr_module *native, const char *name)
 {
     for (const struct blr_spirv_module *part = native->parts, *end = part + native->part_count; part < end; part++)
         for (uint32_t id = 0; id < part->bound; id++)
-            if (part->ids[id].kind == BLR_ID_VARIABLE && !part->ids[id].imported && part->ids[id].linkage != NULL &&
-                strcmp(part->ids[id].linkage, name) == 0 && part->ids[id].variable->address != 0)
+            if (is_export(&part->ids[id], BLR_ID_VARIABLE, name) && part->ids[id].variable->address != 0)
                 return part->ids[id].variable;
     return NULL;
 }
@@ -233,8 +237,7 @@ static uint64_t find_function(const struct blr_module *native, const char *name)
 {
     for (const struct blr_spirv_module *part = native->parts, *end = part + native->part_count; part < end; part++)
         for (uint32_t id = 0; id < part->bound; id++)
-            if (part->ids[id].kind == BLR_ID_FUNCTION && part->ids[id].has_address && !part->ids[id].imported &&
-                part->ids[id].linkage != NULL && strcmp(part->ids[id].linkage, name) == 0)
+            if (is_export(&part->ids[id], BLR_ID_FUNCTION, name) && part->ids[id].has_address)
                 return (uint64_t)(uintptr_t)(part->addresses + id);
     return 0;
 }

@@ -43,6 +43,12 @@ INLINE field_floats spread_of(const struct field_map *map, field_floats v)
     return v[0] * map->spread[0] + (v[1] * map->spread[1] + v[2] * map->spread[2]);
 }
 
+/* Adds B v. */
+INLINE void add_spread(const struct field_map *map, field_floats v, field_doubles *sum)
+{
+    *sum += __builtin_convertvector(spread_of(map, v), field_doubles);
+}
+
 /* The polynomial of the vectors along p + t step, from p in the cell of floor(p) on. */
 INLINE void field_polynomial(const struct bindless_field *field, const double p[3], const float step[3],
                              field_floats coefficients[4])
@@ -196,11 +202,11 @@ INLINE void follow_each(const struct field_map *map, uint32_t count, const uint3
         if (inside && interpolation == BINDLESS_CUBIC) {
             float vector[3];
             bindless_field_vector(map->field, p, dimensions, interpolation, vector);
-            into += __builtin_convertvector(spread_of(map, (field_floats){vector[0], vector[1], vector[2], 0.0f}), field_doubles);
+            add_spread(map, (field_floats){vector[0], vector[1], vector[2], 0.0f}, &into);
         } else if (inside) {
             field_floats vectors[4];
             field_polynomial(&map->field, p, still, vectors);
-            into += __builtin_convertvector(spread_of(map, vectors[0]), field_doubles);
+            add_spread(map, vectors[0], &into);
         }
         for (uint32_t d = 0; d < dimensions; d++)
             at[d][i] = into[d];

@@ -48,22 +48,16 @@ def measure_space(bench: Bench) -> None:
     affine = resampling(last)
     through = resampling(Sequence([first, Displacement(field, lies), last]))
     amount: dict[str, Any] = {"amount": volume.size, "unit": "pixels"}
-    bench.measure(f"{side}^3 int16 to another grid, affine", affine, _itk(volume, source, target, last), **amount)
+    bench.measure(f"{side}^3 int16 to another grid, affine", affine, _itk(volume, source, target, [last]), **amount)
     peers = {"without the field": Peer(affine, goal=_GOAL_FIELD)}
-    peers |= _itk(volume, source, target, last, (vectors, lies), first, goal=None if on_gpu else _GOAL_ITK)
+    parts: list[Affine | Displacement] = [first, Displacement(vectors, lies), last]
+    peers |= _itk(volume, source, target, parts, goal=None if on_gpu else _GOAL_ITK)
     goal = _GOAL_GPU if on_gpu else 0.0
     bench.measure(f"{side}^3 int16, field of {_FIELD}^3 between affines", through, peers, goal_seconds=goal, **amount)
 
 
 def _itk(
-    volume: Array,
-    source: Grid,
-    target: Grid,
-    last: Affine,
-    field: tuple[Array, Grid] | None = None,
-    first: Affine | None = None,
-    *,
-    goal: float | None = None,
+    volume: Array, source: Grid, target: Grid, parts: list[Affine | Displacement], *, goal: float | None = None
 ) -> dict[str, Peer]:
     """SimpleITK on all processors, from image to image."""
     sitk = available("SimpleITK")
@@ -76,17 +70,16 @@ def _itk(
         image.SetDirection(np.asarray(grid.direction).ravel().tolist())
         return image
 
-    def affine_of(map_: Affine) -> Any:
+    def transform_of(part: Affine | Displacement) -> Any:
+        if isinstance(part, Displacement):
+            moves = sitk.GetImageFromArray(part.vectors.astype(np.float64), isVector=True)
+            return sitk.DisplacementFieldTransform(place(moves, part.grid))
         transform = sitk.AffineTransform(3)
-        transform.SetMatrix(map_.matrix[:3, :3].ravel().tolist())
-        transform.SetTranslation(map_.matrix[:3, 3].tolist())
+        transform.SetMatrix(part.matrix[:3, :3].ravel().tolist())
+        transform.SetTranslation(part.matrix[:3, 3].tolist())
         return transform
 
     image = place(sitk.GetImageFromArray(volume), source)
     like = place(sitk.Image(*volume.shape[::-1], sitk.sitkInt16), target)
-    transform = affine_of(last)
-    if field is not None and first is not None:
-        vectors, lies = field
-        moves = place(sitk.GetImageFromArray(vectors.astype(np.float64), isVector=True), lies)
-        transform = sitk.CompositeTransform([transform, sitk.DisplacementFieldTransform(moves), affine_of(first)])
+    transform = sitk.CompositeTransform([transform_of(part) for part in reversed(parts)])
     return {"SimpleITK Resample": Peer(lambda: sitk.Resample(image, like, transform, sitk.sitkLinear), goal=goal)}

@@ -209,11 +209,6 @@ Part = Union[Affine, Displacement, BSpline]
 Transform = Union[Affine, Displacement, BSpline, Sequence]
 
 
-def is_affine(transform: Transform | None) -> bool:
-    """Whether a transform has no fields; a matrix is an affine one, and None is the identity."""
-    return all(isinstance(part, Affine) for part in parts_of(transform))
-
-
 def parts_of(transform: Transform | None) -> tuple[Part, ...]:
     """The parts of a transform; a matrix is an affine one, and None is the identity."""
     if transform is None:
