@@ -239,8 +239,8 @@ class ImageDescriptor:
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """Cache for values that other modules derive from this descriptor, by their own keys."""
-        return {}
+        """Cache for values that other modules derive from this descriptor, by their own keys; one for all threads."""
+        return vars(self).setdefault("prepared", {})  # type: ignore[no-any-return]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -364,12 +364,12 @@ class ImageDescriptor:
             raise InvalidError(f"level={index}: this mipmap has levels 0 to {self.num_levels - 1}")
         descriptor = self._level_descriptors.get(index)
         if descriptor is None:
-            descriptor = self._level_descriptors[index] = self._level(index)
+            descriptor = self._level_descriptors.setdefault(index, self._level(index))
         return descriptor
 
     @cached_property
     def _level_descriptors(self) -> dict[int, ImageDescriptor]:
-        return {}
+        return vars(self).setdefault("_level_descriptors", {})  # type: ignore[no-any-return]
 
     def _level(self, level: int) -> ImageDescriptor:
         def half(size: int) -> int:

@@ -126,8 +126,8 @@ class BindlessImageSampler:
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """Cache for values that backends derive from this sampler, by their own keys."""
-        return {}
+        """Cache for values that backends derive from this sampler, by their own keys; one for all threads."""
+        return vars(self).setdefault("prepared", {})  # type: ignore[no-any-return]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -139,7 +139,7 @@ class BindlessImageSampler:
         key = "within", num_levels
         sampler: BindlessImageSampler | None = self.prepared.get(key)
         if sampler is None:
-            sampler = self.prepared[key] = replace(self, max_mipmap_level_clamp=num_levels - 1.0)
+            sampler = self.prepared.setdefault(key, replace(self, max_mipmap_level_clamp=num_levels - 1.0))
         return sampler
 
     @cached_property
@@ -169,7 +169,7 @@ class BindlessImageSampler:
         sampler: BindlessImageSampler | None = self.prepared.get("units")
         if sampler is None:
             x, y, z = (AddressingMode.clamp_to_edge if mode.is_computed else mode for mode in self.addressing)
-            sampler = self.prepared["units"] = replace(self, addressing=(x, y, z))
+            sampler = self.prepared.setdefault("units", replace(self, addressing=(x, y, z)))
         return sampler
 
     @property
