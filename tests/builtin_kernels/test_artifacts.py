@@ -292,8 +292,7 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
 
 
 @pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
-@pytest.mark.parametrize("interpolation", [1, 2])
+@pytest.mark.parametrize(("architecture", "interpolation"), [("sm_75", 2), ("sm_90", 1)])
 def test_ptxas_takes_every_kernel_that_resamples(architecture: str, interpolation: int, tmp_path: Path) -> None:
     """They are always launched with a constant format and mode."""
     names = [name for name in kernels.kernels("ptx") if "_resample_" in name]
