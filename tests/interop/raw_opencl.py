@@ -167,6 +167,9 @@ class Raw:
     def close(self) -> None:
         """Release everything in reverse order of creation; no other reference may remain."""
         gc.collect()
+        for native in self.made:
+            if type_of(native) == "cl_event":  # refused where it has a status; NVIDIA's driver waits for one for ever
+                lib.clSetUserEventStatus(native, lib.CL_COMPLETE)
         for queue in self.made:
             if type_of(queue) == "cl_command_queue":
                 driver.check(lib.clFinish(queue), "clFinish")
