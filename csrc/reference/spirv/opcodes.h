@@ -92,6 +92,7 @@
     X(SubgroupAllKHR, 4428, V) X(SubgroupAnyKHR, 4429, V) X(SubgroupAllEqualKHR, 4430, V)                              \
     X(GroupNonUniformRotateKHR, 4431, V) X(SubgroupReadInvocationKHR, 4432, V) X(SDot, 4450, V) X(UDot, 4451, V)       \
     X(SUDot, 4452, V) X(SDotAccSat, 4453, V) X(UDotAccSat, 4454, V) X(SUDotAccSat, 4455, V)                            \
+    X(ReadClockKHR, 5056, V)                                                                                           \
     X(SubgroupShuffleINTEL, 5571, V) X(SubgroupShuffleDownINTEL, 5572, V) X(SubgroupShuffleUpINTEL, 5573, V)           \
     X(SubgroupShuffleXorINTEL, 5574, V) X(SubgroupBlockReadINTEL, 5575, V) X(SubgroupBlockWriteINTEL, 5576, N)         \
     X(SubgroupImageBlockReadINTEL, 5577, V) X(SubgroupImageBlockWriteINTEL, 5578, N)                                   \

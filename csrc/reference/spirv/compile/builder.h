@@ -202,6 +202,7 @@ bool blr_spirv_decode_bits(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_memory(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_atomic(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_image(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_clock(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_extended(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
 /* A call of the imported function that checks an index of an array; false for other names. */

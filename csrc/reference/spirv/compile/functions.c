@@ -341,7 +341,7 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
     }
     if (!blr_spirv_decode_composite(b, word) && !blr_spirv_decode_bits(b, word) && !blr_spirv_decode_arithmetic(b, word) &&
         !blr_spirv_decode_memory(b, word) && !blr_spirv_decode_atomic(b, word) && !blr_spirv_decode_image(b, word) &&
-        !blr_spirv_decode_group(b, word))
+        !blr_spirv_decode_group(b, word) && !blr_spirv_decode_clock(b, word))
         unknown(b, word);
 }
 

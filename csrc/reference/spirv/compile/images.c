@@ -28,6 +28,7 @@ static struct blr_spirv_image_use *new_use(struct blr_spirv_builder *b, const st
     use->dimensions = use->cube ? 3 : image->dimension + 1;
     use->arrayed = image->arrayed;
     use->depths = image->depths;
+    use->plain = image->plain;
     return use;
 }
 

@@ -111,7 +111,8 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
     bool exact = use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE;
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP && !exact; /* fetches and writes treat faces as array layers */
     bool arrayed = !cube && (texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP);
-    if (cube != use->cube || (!cube && (texture->dimensions != use->dimensions || arrayed != use->arrayed))) {
+    const bool is_row = use->plain && exact && texture->dimensions == 1 && use->dimensions == 2;
+    if (cube != use->cube || (!cube && !is_row && (texture->dimensions != use->dimensions || arrayed != use->arrayed))) {
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes a %s%s image for a %s%s image%s",
                         cube ? "cube" : names[texture->dimensions - 1], arrayed ? " array" : "",
                         use->cube ? "cube" : names[use->dimensions - 1], use->arrayed ? " array" : "",
@@ -194,7 +195,7 @@ static void gather(const struct blr_spirv_batch *batch, const struct blr_spirv_o
     const struct blr_spirv_image_use *use = op->info;
     const uint32_t layer = op->in[1] + use->dimensions * BLR_LANES * 4u;
     if (use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE) {
-        collect(batch, items, op->in[1], use->dimensions, items->at);
+        collect(batch, items, op->in[1], texture->dimensions < use->dimensions ? texture->dimensions : use->dimensions, items->at);
         if (use->arrayed)
             collect(batch, items, layer, 1, items->layer);
         return;
@@ -354,12 +355,14 @@ static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_
     }
 }
 
-/* Whether a write gives the bits of pixels: integers that are as large as a pixel together, of other channels than the
- * image has. Compilers of SYCL write pixels of a user's type so. */
-static bool gives_bits(const struct blr_spirv_image_use *use, const struct blr_texture *texture)
+/* Whether the instruction moves the bits of pixels: integers that are as large as a pixel together. Surfaces of PTX do.
+ * Other writes do where the image has other channels: compilers of SYCL write pixels of a user's type so. */
+static bool moves_bits(const struct blr_spirv_image_use *use, const struct blr_texture *texture)
 {
     const enum blr_format_class class = texture->format->class;
     const bool whole = class == BLR_CLASS_SIGNED || class == BLR_CLASS_UNSIGNED;
+    if (use->plain && !texture->sampled)
+        return !use->floats && use->size * use->components == texture->pixel_size;
     return use->operation == BLR_OPERATION_WRITE && !use->floats && use->size * use->components == texture->pixel_size &&
            !(whole && use->components == texture->desc.num_channels);
 }
@@ -392,7 +395,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     if (texture == NULL || !fits(batch, op, items->lane[0], texture))
         return false;
     struct blr_texture bits;
-    if (gives_bits(use, texture)) {
+    if (moves_bits(use, texture)) {
         bits = as_bits(use, texture);
         texture = &bits;
     }
@@ -512,7 +515,7 @@ static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op
     (void)sampler;
     const struct blr_spirv_image_use *use = op->info;
     struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
-    if (view == NULL || (use->query != BLR_QUERY_LEVELS && use->query != BLR_QUERY_FORMAT && use->query != BLR_QUERY_ORDER &&
+    if (view == NULL || (!use->plain && use->query != BLR_QUERY_LEVELS && use->query != BLR_QUERY_FORMAT && use->query != BLR_QUERY_ORDER &&
                          !fits(batch, op, items->lane[0], &view->texture)))
         return false;
     const struct blr_texture *texture = &view->texture;

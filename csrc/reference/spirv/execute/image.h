@@ -20,6 +20,7 @@ struct blr_spirv_image_use {
     bool arrayed;
     bool cube;           /* sampled by a direction of three components */
     bool depths;         /* texels are scalars (depth image) */
+    bool plain;          /* as CUDA has images: pixels without sampler move as bits, and a 1D image is a 2D one of one row */
     bool float_coordinates;
     bool samples;        /* in[0] contains a sampler, or 0, after the image */
     bool gathers;        /* gather: one channel of the four texels of a linear sample; in[2]: the channel */

@@ -52,6 +52,7 @@ struct blr_spirv_type {
     uint32_t dimension;      /* of an image: 0, 1, 2 for 1D, 2D, 3D; 3 for a cube */
     bool arrayed;
     bool depths;             /* texels are scalars (depth image) */
+    bool plain;              /* no indication of depths: an image of PTX (spirv/execute/image.h) */
     uint32_t access;         /* 0 read, 1 write, 2 both */
 };
 

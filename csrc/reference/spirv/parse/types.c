@@ -223,6 +223,7 @@ static void read_image(struct blr_spirv_module *module, uint32_t word, struct bl
     type->dimension = word_at(module, word + 3);
     type->arrayed = word_at(module, word + 5) == 1;
     type->depths = word_at(module, word + 4) == 1;
+    type->plain = word_at(module, word + 4) == 2;
     type->access = blr_spirv_length_at(module->build, word) > 9 ? word_at(module, word + 9) : 0;
     if (type->dimension == 5 && !type->arrayed)
         type->dimension = 0; /* a buffer is an unsampled one-dimensional image */
