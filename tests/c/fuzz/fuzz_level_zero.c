@@ -6,9 +6,9 @@
  *   tests/c/fuzz_level_zero -max_total_time=600
  *
  * It finds crashes, undefined behaviour, hangs and leaked objects. */
-#include "level_zero_tables.h"
+#include "../level_zero_tables.h"
 
-#include "level_zero/guide_spirv.h"
+#include "../level_zero/guide_spirv.h"
 
 enum { HANDLES = 6, MEMORY = 16384 };
 
