@@ -15,6 +15,7 @@ from pathlib import Path
 
 from emit_c import functions_h, layout_txt, types_h, wrappers_c
 from emit_ddi import ddi_c, ddi_h, read_tables
+from emit_exports import exports_c, exports_h
 from emit_python import enums_py, structs_py, stub_pyi
 from emit_report import report_md
 from manifests import MANIFESTS
@@ -42,6 +43,9 @@ def outputs(name: str, headers: Path) -> Iterator[tuple[Path, str]]:
         tables = read_tables(api, headers / manifest.tables)
         yield GENERATED / f"{name}_ddi.h", ddi_h(tables)
         yield GENERATED / f"{name}_ddi.c", ddi_c(tables)
+    if name == "cuda":
+        yield GENERATED / f"{name}_exports.h", exports_h(api)
+        yield GENERATED / f"{name}_exports.c", exports_c(api)
 
 
 def difference(path: Path, content: str) -> list[str]:
