@@ -401,7 +401,7 @@ BLR_API blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t im
 BLR_API blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *pointer, uint64_t row_pitch,
                                                      const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler,
                                                      blr_image_handle_t *handle);
-/* Driver memory as an image, of any type except a mipmap. */
+/* Driver memory as an image, of any type except a mipmap; or the pixels of an image with another channel type. */
 typedef struct blr_image_view_desc {
     blr_image_desc_t image;               /* an array may have 1 layer */
     void *pointer;                        /* address of pixel (0, 0, 0); a multiple of 64 */
@@ -410,6 +410,9 @@ typedef struct blr_image_view_desc {
     blr_swizzle_t swizzle[4];             /* applied to reads; a write stores to each image channel the first that
                                            * names it */
     const blr_sampler_desc_t *sampler;    /* NULL: unsampled; LINEAR drops the fraction of integers of 32 bits */
+    blr_image_t memory;                   /* or NULL: image memory of this size whose pixels are viewed, also a mipmap;
+                                           * pointer and pitches are 0. Pixels have as many bytes; an array may
+                                           * have fewer layers, a mipmap fewer levels */
 } blr_image_view_desc_t;
 
 /* Creates a handle over memory; it retains the memory. A write through a swizzled handle has four channels. */

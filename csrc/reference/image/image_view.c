@@ -11,16 +11,18 @@
 
 /* Checks an image description by the rules of image memory, except that an array may have one layer and a 1D image
  * may be as long as a line of linear memory. */
-static blr_result_t check_image(const blr_image_desc_t *desc)
+static blr_result_t check_image(const blr_image_desc_t *desc, bool has_memory)
 {
     blr_image_desc_t full = *desc;
-    if (full.type == BLR_IMAGE_MIPMAP)
+    if (full.type == BLR_IMAGE_MIPMAP && !has_memory)
         return blr_fail(BLR_RESULT_UNSUPPORTED, "a mipmap over memory: use image memory, by blrImageCreate");
     if (full.type == BLR_IMAGE_ARRAY && full.array_size == 1)
         full.array_size = 2;
     if (full.type == BLR_IMAGE_STANDARD && full.height == 0 && full.depth == 0 && full.width > BLR_MAX_IMAGE_1D_WIDTH &&
         full.width <= BLR_MAX_LINEAR_1D_WIDTH)
         full.width = BLR_MAX_IMAGE_1D_WIDTH;
+    if (full.type == BLR_IMAGE_MIPMAP && full.num_levels == 1)
+        full.type = BLR_IMAGE_STANDARD;
     return blr_image_check_desc(&full);
 }
 
@@ -78,18 +80,58 @@ static blr_result_t lay_out(const blr_image_view_desc_t *desc, struct blr_textur
     return BLR_RESULT_SUCCESS;
 }
 
+/* A view of image memory: same extents, and pixels of as many bytes. */
+static blr_result_t check_memory(const blr_image_view_desc_t *desc, const struct blr_image *memory)
+{
+    const blr_image_desc_t *view = &desc->image, *own = &memory->desc;
+    const uint64_t view_pixel = blr_pixel_size(view->channel_type, view->num_channels);
+    const uint64_t own_pixel = blr_pixel_size(own->channel_type, own->num_channels);
+    if (desc->pointer != NULL || desc->row_pitch != 0 || desc->slice_pitch != 0)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "a view of image memory has no pointer and no pitches of its own");
+    if (view->type != own->type || view->width != own->width || view->height != own->height || view->depth != own->depth ||
+        view->num_levels > own->num_levels || view->array_size > own->array_size)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                        "type %d, %" PRIu64 " x %" PRIu64 " x %" PRIu64 " with %u levels and %u layers: the image memory has type %d, %" PRIu64
+                        " x %" PRIu64 " x %" PRIu64 " with %u and %u",
+                        (int)view->type, view->width, view->height, view->depth, view->num_levels, view->array_size, (int)own->type,
+                        own->width, own->height, own->depth, own->num_levels, own->array_size);
+    if (view_pixel != own_pixel)
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "pixels of %" PRIu64 " bytes: those of the image memory have %" PRIu64, view_pixel,
+                        own_pixel);
+    if (view->type == BLR_IMAGE_MIPMAP && desc->sampler == NULL)
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "an unsampled view of a mipmap: make one of a level, by blrImageGetLevel");
+    return BLR_RESULT_SUCCESS;
+}
+
+static blr_result_t create_over_image(struct blr_context *context, const blr_image_view_desc_t *desc,
+                                      const blr_sampler_desc_t *sampler, blr_image_handle_t *handle)
+{
+    struct blr_image *memory = blr_image_acquire(desc->memory);
+    if (memory == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = check_memory(desc, memory);
+    if (result == BLR_RESULT_SUCCESS && memory->context != context)
+        result = blr_fail(BLR_RESULT_INVALID_HANDLE, "the image memory is of another context: a view is made in its own");
+    if (result == BLR_RESULT_SUCCESS)
+        result = blr_image_view_make(context, memory, NULL, &desc->image, memory->level, sampler, desc->swizzle, handle);
+    blr_image_release(memory);
+    return result;
+}
+
 static blr_result_t create(struct blr_context *context, const blr_image_view_desc_t *desc, blr_image_handle_t *handle)
 {
     if (desc == NULL || handle == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: %s is needed", desc == NULL ? "desc" : "handle",
                         desc == NULL ? "a description of the view" : "an output pointer");
     *handle = 0;
-    blr_result_t result = check_image(&desc->image);
+    blr_result_t result = check_image(&desc->image, desc->memory != NULL);
     if (result == BLR_RESULT_SUCCESS)
         result = check_swizzle(desc->swizzle);
     blr_sampler_desc_t effective;
     if (result == BLR_RESULT_SUCCESS && desc->sampler != NULL)
         result = blr_sampler_check_view(desc->sampler, &desc->image, &effective);
+    if (result == BLR_RESULT_SUCCESS && desc->memory != NULL)
+        return create_over_image(context, desc, desc->sampler != NULL ? &effective : NULL, handle);
     struct blr_texture_level level;
     uint64_t span = 0;
     if (result == BLR_RESULT_SUCCESS)

@@ -38,6 +38,8 @@ static const char *const kind_names[BLR_KIND_COUNT] = {
     [BLR_KIND_ZE_IMAGE] = "image", [BLR_KIND_ZE_SAMPLER] = "sampler", [BLR_KIND_ZE_MODULE] = "module",
     [BLR_KIND_ZE_BUILD_LOG] = "module build log", [BLR_KIND_ZE_KERNEL] = "kernel",
     [BLR_KIND_ZE_SEMAPHORE] = "external semaphore",
+    [BLR_KIND_CU_MIPMAP] = "mipmapped array", [BLR_KIND_CU_LINK] = "linker", [BLR_KIND_CU_GRAPH] = "graph",
+    [BLR_KIND_CU_NODE] = "node of a graph", [BLR_KIND_CU_POOL] = "memory pool",
 };
 
 /* Segments are never freed, so that a stale handle can always be looked up. */

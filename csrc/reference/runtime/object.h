@@ -48,6 +48,12 @@ enum blr_kind {
     BLR_KIND_ZE_BUILD_LOG,
     BLR_KIND_ZE_KERNEL,
     BLR_KIND_ZE_SEMAPHORE,
+    /* kinds of the CUDA driver, which has a table of its own; its other objects are of the kinds above */
+    BLR_KIND_CU_MIPMAP,
+    BLR_KIND_CU_LINK,
+    BLR_KIND_CU_GRAPH,
+    BLR_KIND_CU_NODE,
+    BLR_KIND_CU_POOL,
     BLR_KIND_COUNT
 };
 
