@@ -23,6 +23,7 @@ _DEVICE_HELP = 'selector: "gpu", "cpu", "default" or backend:type:index, such as
 
 def _parser() -> argparse.ArgumentParser:
     from .build import add_arguments, build_file
+    from .cuda_driver import tell_folder
     from .ls import list_devices
     from .resample import add_arguments as add_resample_arguments
     from .ze_driver import tell_path
@@ -48,6 +49,10 @@ def _parser() -> argparse.ArgumentParser:
         "--path", action="store_true", required=True, help="print where it is, for the variable ZE_ENABLE_ALT_DRIVERS"
     )
     driver.set_defaults(run=lambda args: tell_path())
+
+    cuda = commands.add_parser("cuda-driver", help="the CUDA driver that runs on the processor")
+    cuda.add_argument("--path", action="store_true", required=True, help="print its folder, for LD_LIBRARY_PATH")
+    cuda.set_defaults(run=lambda args: tell_folder())
 
     build = commands.add_parser("build", help="compile kernels in OpenCL C for every device")
     add_arguments(build)
