@@ -262,6 +262,7 @@ typedef struct blr_image_view_desc
   uint64_t slice_pitch;
   blr_swizzle_t swizzle[4];
   const blr_sampler_desc_t *sampler;
+  blr_image_t memory;
 } blr_image_view_desc_t;
 typedef struct blr_copy_endpoint
 {
