@@ -407,12 +407,9 @@ typedef struct blr_image_view_desc {
     void *pointer;                        /* address of pixel (0, 0, 0); a multiple of 64 */
     uint64_t row_pitch;                   /* bytes; 0: rows are packed */
     uint64_t slice_pitch;                 /* bytes between slices or layers; 0: packed */
-    blr_swizzle_t swizzle[4];             /* applied to reads; a write stores to each image channel the first that
-                                           * names it */
+    blr_swizzle_t swizzle[4];             /* of reads; a write stores to each channel the first that names it */
     const blr_sampler_desc_t *sampler;    /* NULL: unsampled; LINEAR drops the fraction of integers of 32 bits */
-    blr_image_t memory;                   /* or NULL: image memory of this size whose pixels are viewed, also a mipmap;
-                                           * pointer and pitches are 0. Pixels have as many bytes; an array may
-                                           * have fewer layers, a mipmap fewer levels */
+    blr_image_t memory;                   /* or NULL: the image, as large, with pixels as large, no fewer layers and levels */
 } blr_image_view_desc_t;
 
 /* Creates a handle over memory; it retains the memory. A write through a swizzled handle has four channels. */

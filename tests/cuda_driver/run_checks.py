@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 
-from tests.cuda_driver.rig import Rig
+from tests.cuda_driver.driver_rig import Rig
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from .rig import Rig, ffi, lib
+from .driver_rig import Rig, ffi, lib
 
 X = np.arange(4096, dtype=np.float32)
 

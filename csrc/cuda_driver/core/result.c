@@ -16,12 +16,12 @@ static const char *name_of(CUresult result)
 
 static void tell(const char *name, const char *format, va_list arguments)
 {
-    static int wanted = -1;
-    int now = __atomic_load_n(&wanted, __ATOMIC_RELAXED);
+    static int setting = -1;
+    int now = __atomic_load_n(&setting, __ATOMIC_RELAXED);
     if (now < 0) {
         const char *text = getenv("BINDLESS_CUDA_MESSAGES");
         now = text != NULL && strcmp(text, "1") == 0;
-        __atomic_store_n(&wanted, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&setting, now, __ATOMIC_RELAXED);
     }
     if (!now)
         return;

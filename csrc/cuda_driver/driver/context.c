@@ -22,20 +22,20 @@ static void destroy(struct blr_object *object) { (void)object; /* the record sta
 static CUresult create(bool is_primary, unsigned flags, unsigned version, struct bcu_context **context)
 {
     static _Atomic unsigned long long last_id;
-    struct bcu_context *made = blr_new(sizeof *made);
-    if (made == NULL)
+    struct bcu_context *new_context = blr_new(sizeof *new_context);
+    if (new_context == NULL)
         return bcu_fail_memory("a context");
-    made->is_primary = is_primary;
-    made->flags = flags;
-    made->version = version;
-    made->id = atomic_fetch_add(&last_id, 1) + 1;
-    made->active = true;
-    blr_mutex_init(&made->mutex);
-    if (blr_object_register(&made->object, BLR_KIND_CONTEXT, destroy) != BLR_RESULT_SUCCESS) {
-        blr_delete(made);
+    new_context->is_primary = is_primary;
+    new_context->flags = flags;
+    new_context->version = version;
+    new_context->id = atomic_fetch_add(&last_id, 1) + 1;
+    new_context->active = true;
+    blr_mutex_init(&new_context->mutex);
+    if (blr_object_register(&new_context->object, BLR_KIND_CONTEXT, destroy) != BLR_RESULT_SUCCESS) {
+        blr_delete(new_context);
         return bcu_fail_memory("a context");
     }
-    *context = made;
+    *context = new_context;
     return CUDA_SUCCESS;
 }
 

@@ -53,15 +53,15 @@ static CUresult copy_command(const struct bcu_command *command, struct bcu_comma
     *copy = NULL;
     if (command == NULL)
         return CUDA_SUCCESS;
-    struct bcu_command *made = blr_new(command->size);
-    if (made == NULL)
+    struct bcu_command *twin = blr_new(command->size);
+    if (twin == NULL)
         return bcu_fail_memory("a node of a graph");
-    memcpy(made, command, command->size);
-    CUresult result = made->retain != NULL ? made->retain(made) : CUDA_SUCCESS;
+    memcpy(twin, command, command->size);
+    CUresult result = twin->retain != NULL ? twin->retain(twin) : CUDA_SUCCESS;
     if (result != CUDA_SUCCESS)
-        blr_delete(made);
+        blr_delete(twin);
     else
-        *copy = made;
+        *copy = twin;
     return result;
 }
 
@@ -128,13 +128,13 @@ static void release_graph(struct bcu_resource *resource)
 
 CUresult bcu_graph_new(struct bcu_graph **graph, CUgraph *handle)
 {
-    struct bcu_graph *made = blr_new(sizeof *made);
-    if (made == NULL)
+    struct bcu_graph *own_graph = blr_new(sizeof *own_graph);
+    if (own_graph == NULL)
         return bcu_fail_memory("a graph");
-    made->last = &made->first;
-    CUresult result = bcu_resource_register(&made->resource, BCU_GRAPH, NULL, release_graph, handle);
+    own_graph->last = &own_graph->first;
+    CUresult result = bcu_resource_register(&own_graph->resource, BCU_GRAPH, NULL, release_graph, handle);
     if (result == CUDA_SUCCESS && graph != NULL)
-        *graph = made;
+        *graph = own_graph;
     return result;
 }
 
@@ -142,13 +142,13 @@ CUresult bcu_graph_acquire(CUgraph handle, struct bcu_graph **graph) { return bc
 
 CUresult bcu_graph_clone(struct bcu_graph *graph, struct bcu_graph **clone, CUgraph *handle)
 {
-    struct bcu_graph *made;
+    struct bcu_graph *own_graph;
     CUgraph own;
-    CUresult result = bcu_graph_new(&made, &own);
+    CUresult result = bcu_graph_new(&own_graph, &own);
     if (result != CUDA_SUCCESS)
         return result;
     for (struct bcu_node *node = graph->first; node != NULL && result == CUDA_SUCCESS; node = node->next) {
-        result = bcu_graph_add(made, node->command, node->child, &(struct bcu_node_list){0}, &node->clone);
+        result = bcu_graph_add(own_graph, node->command, node->child, &(struct bcu_node_list){0}, &node->clone);
         if (result == CUDA_SUCCESS) {
             node->clone->source = node->source;
             node->clone->is_enabled = node->is_enabled;
@@ -159,10 +159,10 @@ CUresult bcu_graph_clone(struct bcu_graph *graph, struct bcu_graph **clone, CUgr
             if (!bcu_list_add(&node->clone->dependencies, node->dependencies.nodes[i]->clone))
                 result = bcu_fail_memory("the dependencies of a node");
     if (result != CUDA_SUCCESS) {
-        bcu_resource_close(&made->resource);
+        bcu_resource_close(&own_graph->resource);
         return result;
     }
-    *clone = made;
+    *clone = own_graph;
     if (handle != NULL)
         *handle = own;
     return CUDA_SUCCESS;

@@ -53,14 +53,14 @@ CUresult bcu_format(CUarray_format format, unsigned channels, bool normalized, b
 
 CUresult bcu_array_describe(struct bcu_array *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels)
 {
-    const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER |
-                           CUDA_ARRAY3D_COLOR_ATTACHMENT;
+    const unsigned all_flags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER |
+                               CUDA_ARRAY3D_COLOR_ATTACHMENT;
     const CUDA_ARRAY3D_DESCRIPTOR *d = descriptor;
     bool layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0, cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     blr_channel_type_t type;
     uint32_t bytes;
-    if ((d->Flags & ~known) != 0)
-        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "flags of an array are 0x%x: 0x%x are known", d->Flags, known);
+    if ((d->Flags & ~all_flags) != 0)
+        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "flags of an array are 0x%x: 0x%x are known", d->Flags, all_flags);
     CUresult result = bcu_format(d->Format, d->NumChannels, false, &type, &bytes);
     if (result != CUDA_SUCCESS)
         return result;

@@ -24,11 +24,11 @@ static CUresult translate_sampler(const CUDA_TEXTURE_DESC *t, const blr_image_de
 {
     static const blr_addressing_t modes[] = {BLR_ADDRESSING_REPEAT, BLR_ADDRESSING_CLAMP_TO_EDGE, BLR_ADDRESSING_MIRRORED_REPEAT,
                                              BLR_ADDRESSING_CLAMP_TO_BORDER};
-    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-                           CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
+    const unsigned all_flags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                               CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
     bool normalized = (t->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0, mipmap = image->type == BLR_IMAGE_MIPMAP;
     *sampler = (blr_sampler_desc_t){.normalized_coordinates = normalized};
-    if ((t->flags & ~known) != 0)
+    if ((t->flags & ~all_flags) != 0)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "flags of a texture are 0x%x", t->flags);
     if ((t->flags & CU_TRSF_SRGB) != 0)
         return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "textures with sRGB texels");

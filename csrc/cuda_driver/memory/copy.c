@@ -64,17 +64,17 @@ static CUresult check_array(const struct side *side, const CUDA_MEMCPY3D *copy, 
 }
 
 /* Checks the bytes of memory that a side covers, and whether the driver knows it. */
-static CUresult check_memory(const struct side *side, const CUDA_MEMCPY3D *copy, uint64_t address, bool *known)
+static CUresult check_memory(const struct side *side, const CUDA_MEMCPY3D *copy, uint64_t address, bool *exists)
 {
     struct bcu_memory memory;
-    *known = bcu_memory_find(address, &memory);
+    *exists = bcu_memory_find(address, &memory);
     if (copy->WidthInBytes == 0 || copy->Height == 0 || copy->Depth == 0)
         return CUDA_SUCCESS;
     if (address == 0)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%s is NULL", side->name);
-    if (!*known && side->type == CU_MEMORYTYPE_DEVICE)
+    if (!*exists && side->type == CU_MEMORYTYPE_DEVICE)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%s is 0x%" PRIx64 ": no memory of this driver", side->name, address);
-    if (!*known)
+    if (!*exists)
         return CUDA_SUCCESS;
     __uint128_t end = (__uint128_t)side->z + copy->Depth - 1;
     end = end * side->height + side->y + copy->Height - 1;
@@ -85,14 +85,14 @@ static CUresult check_memory(const struct side *side, const CUDA_MEMCPY3D *copy,
     return CUDA_SUCCESS;
 }
 
-static CUresult take_side(struct side *side, const CUDA_MEMCPY3D *copy, blr_copy_endpoint_t *end, struct bcu_array **array, bool *known)
+static CUresult take_side(struct side *side, const CUDA_MEMCPY3D *copy, blr_copy_endpoint_t *end, struct bcu_array **array, bool *exists)
 {
     bool rows = copy->Height > 1 || copy->Depth > 1;
     if (side->level != 0)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the level of %s is %zu: 0 is needed", side->name, side->level);
     if (side->type == CU_MEMORYTYPE_ARRAY) {
         CUresult result = bcu_array_acquire(side->array, array);
-        *known = true;
+        *exists = true;
         if (result == CUDA_SUCCESS)
             result = check_array(side, copy, *array);
         if (result != CUDA_SUCCESS)
@@ -114,7 +114,7 @@ static CUresult take_side(struct side *side, const CUDA_MEMCPY3D *copy, blr_copy
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the pitch of %s is %zu: %zu bytes are copied", side->name, side->pitch, copy->WidthInBytes);
     if (copy->Depth > 1 && side->height < copy->Height)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the height of %s is %zu: %zu rows are copied", side->name, side->height, copy->Height);
-    CUresult result = check_memory(side, copy, address, known);
+    CUresult result = check_memory(side, copy, address, exists);
     if (result != CUDA_SUCCESS)
         return result;
     address += side->x + side->pitch * (side->y + side->height * side->z);

@@ -15,11 +15,11 @@ static bool is_of_host(enum bcu_memory_kind kind) { return kind == BCU_MEMORY_HO
 bool bcu_memory_find(uint64_t address, struct bcu_memory *memory)
 {
     blr_mutex_lock(&mutex);
-    const struct bcu_memory *found = bcu_map_find(&map, address);
-    if (found != NULL)
-        *memory = *found;
+    const struct bcu_memory *entry = bcu_map_find(&map, address);
+    if (entry != NULL)
+        *memory = *entry;
     blr_mutex_unlock(&mutex);
-    return found != NULL;
+    return entry != NULL;
 }
 
 CUresult bcu_memory_check(CUdeviceptr address, uint64_t size, const char *name)
@@ -77,17 +77,17 @@ CUresult bcu_memory_allocate(const struct bcu_memory *description, uint64_t *add
 bool bcu_memory_forget(uint64_t base, enum bcu_memory_kind kind, struct bcu_memory *memory)
 {
     blr_mutex_lock(&mutex);
-    struct bcu_memory *found = bcu_map_find(&map, base);
-    bool right = found != NULL && found->base == base && found->kind == kind;
+    struct bcu_memory *entry = bcu_map_find(&map, base);
+    bool right = entry != NULL && entry->base == base && entry->kind == kind;
     if (right) {
         bcu_map_remove(&map, base);
-        *memory = *found;
+        *memory = *entry;
         if (!is_of_host(kind))
-            used -= found->size;
+            used -= entry->size;
     }
     blr_mutex_unlock(&mutex);
     if (right)
-        blr_delete(found);
+        blr_delete(entry);
     return right;
 }
 
@@ -129,9 +129,9 @@ uint64_t bcu_memory_used(void)
 bool bcu_memory_set_sync(uint64_t address, bool value)
 {
     blr_mutex_lock(&mutex);
-    struct bcu_memory *found = bcu_map_find(&map, address);
-    if (found != NULL)
-        found->sync_operations = value;
+    struct bcu_memory *entry = bcu_map_find(&map, address);
+    if (entry != NULL)
+        entry->sync_operations = value;
     blr_mutex_unlock(&mutex);
-    return found != NULL;
+    return entry != NULL;
 }

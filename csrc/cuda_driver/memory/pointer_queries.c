@@ -10,20 +10,20 @@ static bool is_of_host(const struct bcu_memory *memory)
     return memory->kind == BCU_MEMORY_HOST || memory->kind == BCU_MEMORY_REGISTERED;
 }
 
-/* Writes one attribute; *known is false where the pointer lacks it, and data is then zero. */
-static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr pointer, bool *known)
+/* Writes one attribute; *exists is false where the pointer lacks it, and data is then zero. */
+static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr pointer, bool *exists)
 {
     struct bcu_memory memory;
     bool any = bcu_memory_find(pointer, &memory);
     uint64_t large = 0;
     unsigned small = 0;
     bool is_large = false;
-    *known = any;
+    *exists = any;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         large = any && memory.context != NULL ? memory.context->object.id : 0;
         is_large = true;
-        *known = large != 0;
+        *exists = large != 0;
         break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         small = !any ? 0 : is_of_host(&memory) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -35,7 +35,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr point
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         large = any && (is_of_host(&memory) || memory.kind == BCU_MEMORY_MANAGED) ? pointer : 0;
         is_large = true;
-        *known = large != 0;
+        *exists = large != 0;
         break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: small = any && memory.sync_operations; break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
@@ -87,14 +87,14 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr point
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
 {
-    bool known;
+    bool exists;
     CUresult result = bcu_check_started();
     if (result != CUDA_SUCCESS)
         return result;
     if (data == NULL)
         return bcu_fail_null("data");
-    result = get(data, attribute, pointer, &known);
-    if (result == CUDA_SUCCESS && !known)
+    result = get(data, attribute, pointer, &exists);
+    if (result == CUDA_SUCCESS && !exists)
         result = bcu_fail(CUDA_ERROR_INVALID_VALUE, "0x%llx lacks attribute %d", pointer, (int)attribute);
     return result;
 }
@@ -105,8 +105,8 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attribu
     if (result == CUDA_SUCCESS && (attributes == NULL || data == NULL))
         result = bcu_fail_null("attributes or data");
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
-        bool known;
-        result = data[i] == NULL ? bcu_fail_null("data") : get(data[i], attributes[i], pointer, &known);
+        bool exists;
+        result = data[i] == NULL ? bcu_fail_null("data") : get(data[i], attributes[i], pointer, &exists);
     }
     return result;
 }

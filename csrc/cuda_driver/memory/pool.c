@@ -20,7 +20,7 @@ static CUmemoryPool current;
 
 static void release(struct bcu_resource *resource) { blr_delete(resource); }
 
-static CUresult create(bool is_default, struct pool **made, CUmemoryPool *handle)
+static CUresult create(bool is_default, struct pool **place, CUmemoryPool *handle)
 {
     struct pool *pool = blr_new(sizeof *pool);
     if (pool == NULL)
@@ -28,8 +28,8 @@ static CUresult create(bool is_default, struct pool **made, CUmemoryPool *handle
     pool->is_default = is_default;
     for (int i = 0; i < 3; i++)
         pool->reuse[i] = 1;
-    if (made != NULL)
-        *made = pool;
+    if (place != NULL)
+        *place = pool;
     return bcu_resource_register(&pool->resource, BCU_POOL, NULL, release, handle);
 }
 

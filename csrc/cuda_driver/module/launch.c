@@ -131,22 +131,22 @@ CUresult bcu_launch_of_node(const CUDA_KERNEL_NODE_PARAMS *node, struct bcu_laun
     const uint32_t block[3] = {node->blockDimX, node->blockDimY, node->blockDimZ};
     result = check_sizes(function, grid, block, node->sharedMemBytes);
     size_t size = sizeof **launch + function->entry->parameter_bytes;
-    struct bcu_launch_command *made = result == CUDA_SUCCESS ? blr_new(size) : NULL;
-    if (result == CUDA_SUCCESS && made == NULL)
+    struct bcu_launch_command *node_launch = result == CUDA_SUCCESS ? blr_new(size) : NULL;
+    if (result == CUDA_SUCCESS && node_launch == NULL)
         result = bcu_fail_memory("a launch");
     if (result == CUDA_SUCCESS)
-        result = read_parameters(function->entry, node->kernelParams, node->extra, made->parameters);
+        result = read_parameters(function->entry, node->kernelParams, node->extra, node_launch->parameters);
     if (result != CUDA_SUCCESS) {
-        blr_delete(made);
+        blr_delete(node_launch);
         bcu_resource_release(&function->resource);
         return result;
     }
-    made->command = (struct bcu_command){CU_GRAPH_NODE_TYPE_KERNEL, size, enqueue, retain, release};
-    made->function = function;
-    memcpy(made->grid, grid, sizeof grid);
-    memcpy(made->block, block, sizeof block);
-    made->shared = node->sharedMemBytes;
-    *launch = made;
+    node_launch->command = (struct bcu_command){CU_GRAPH_NODE_TYPE_KERNEL, size, enqueue, retain, release};
+    node_launch->function = function;
+    memcpy(node_launch->grid, grid, sizeof grid);
+    memcpy(node_launch->block, block, sizeof block);
+    node_launch->shared = node->sharedMemBytes;
+    *launch = node_launch;
     return CUDA_SUCCESS;
 }
 

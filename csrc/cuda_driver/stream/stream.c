@@ -15,7 +15,7 @@ static void release(struct bcu_resource *resource)
     blr_delete(stream);
 }
 
-static CUresult create(struct bcu_context *context, const struct bcu_stream *description, CUstream *handle, struct bcu_stream **made)
+static CUresult create(struct bcu_context *context, const struct bcu_stream *description, CUstream *handle, struct bcu_stream **place)
 {
     static _Atomic unsigned long long last_id = 2; /* 1 and 2 are handles of the default streams */
     struct bcu_stream *stream = blr_new(sizeof *stream);
@@ -28,7 +28,7 @@ static CUresult create(struct bcu_context *context, const struct bcu_stream *des
         blr_delete(stream);
         return result;
     }
-    *made = stream;
+    *place = stream;
     return bcu_resource_register(&stream->resource, BCU_STREAM, context, release, handle);
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rig import AXPY, Rig, ffi, lib
+from .driver_rig import AXPY, Rig, ffi, lib
 
 X = np.arange(1000, dtype=np.float32)
 ONES = np.ones_like(X)

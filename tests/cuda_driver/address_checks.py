@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rig import Rig, cuda, ffi, lib
+from .driver_rig import Rig, cuda, ffi, lib
 
 INVALID_VALUE, INVALID_HANDLE, INVALID_CONTEXT = 1, 400, 201
 GENERATOR = np.random.default_rng(3)
