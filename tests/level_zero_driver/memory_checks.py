@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import bindless as bl
 from tests.level_zero_driver.rig import Rig, ffi, group_count, lib
 
 FILL = "kernel void put(global int *out, int value) { out[get_global_id(0)] = value; }"
@@ -36,6 +37,25 @@ def check_allocations(rig: Rig) -> None:
         rig.call("zeMemFree", rig.context, slot[0])
         rig.call("zeMemGetAllocProperties", rig.context, inside, properties, owner)
         assert properties.type == lib.ZE_MEMORY_TYPE_UNKNOWN
+
+
+def check_memory_of_the_reference_driver(rig: Rig) -> None:
+    """One library serves both drivers; memory of each is memory of the process to the other."""
+    queue = bl.Queue(rig.reference)
+    theirs = bl.usm_empty(1024, np.int32, queue, kind="host")
+    pointer = ffi.cast("void *", np.asarray(theirs).ctypes.data)
+    properties = rig.struct("ze_memory_allocation_properties_t")
+    rig.call("zeMemGetAllocProperties", rig.context, pointer, properties, ffi.NULL)
+    assert properties.type == lib.ZE_MEMORY_TYPE_UNKNOWN
+    rig.fails("INVALID_ARGUMENT", "", "zeMemGetAddressRange", rig.context, pointer, ffi.NULL, ffi.NULL)
+    rig.fails("INVALID_ARGUMENT", "", "zeMemFree", rig.context, pointer)
+    ours, values = rig.array(np.arange(1024, dtype=np.int32))
+    rig.append("zeCommandListAppendMemoryCopy", pointer, ours, 4096)
+    assert (np.asarray(theirs) == values).all()
+    values[:] = 7
+    queue.copy(values, theirs).wait()
+    assert (np.asarray(theirs) == 7).all()
+    bl.free(theirs, queue)
 
 
 def check_access(rig: Rig) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import bindless as bl
 from bindless.backends.level_zero.driver import Driver, drivers
 from bindless.drivers import level_zero as zero
 from tests.support.compile_kernels import compiled_text
@@ -46,6 +47,9 @@ class Rig:
         self.context = self.handle("ze_context_handle_t")
         self.call("zeContextCreate", self.driver.handle, self.struct("ze_context_desc_t"), self.context)
         self.context = self.context[0]
+        # The reference driver counts its objects in the same table; its default context stays.
+        self.reference = bl.Device("reference:*:*")
+        bl.Queue(self.reference).wait()
         self.objects = self._count()
 
     def _counter(self) -> Callable[[], int]:

@@ -2,7 +2,7 @@
 #include "cuda_driver/driver/driver.h"
 
 #include "reference/platform/threads.h"
-#include "reference/runtime/object.h"
+#include "reference/runtime/context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +66,8 @@ static CUresult start(void)
         result = bcu_result(blrDeviceGetProperties(bcu_device.reference, &bcu_device.properties));
     if (result == CUDA_SUCCESS)
         result = bcu_result(blrContextCreate(bcu_device.reference, &bcu_device.native));
+    if (result == CUDA_SUCCESS)
+        result = bcu_result(blr_context_set_apart(bcu_device.native));
     return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "level_zero_driver/command/memory_ranges.h"
 
+#include "level_zero_driver/driver/driver.h"
 #include "level_zero_driver/memory/virtual_memory.h"
 
 #include <inttypes.h>
@@ -33,7 +34,7 @@ ze_result_t blz_region_keep(struct blz_region *region, const void *pointer, uint
     if (address + size < address)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed the address space", name, size, pointer);
     while (rest > 0) {
-        struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)address);
+        struct blr_allocation *allocation = blr_memory_find(blz_driver()->reference, (const void *)(uintptr_t)address);
         if (allocation == NULL && blz_virtual_is_reserved(address, rest))
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: nothing is mapped at 0x%" PRIx64 " of a reservation", name, address);
         if (allocation == NULL && rest == size)

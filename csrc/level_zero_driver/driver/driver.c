@@ -127,6 +127,8 @@ static ze_result_t make(void)
         result = blz_result(blrDeviceGetProperties(driver.native, &limits));
     if (result == ZE_RESULT_SUCCESS && driver.reference == NULL)
         result = blz_result(blrContextCreate(driver.native, &driver.native_context));
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_result(blr_context_set_apart(driver.native_context));
     if (result == ZE_RESULT_SUCCESS && driver.reference == NULL && (driver.reference = blr_context_acquire(driver.native_context)) == NULL)
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS && !make_devices(&topology, &limits))

@@ -70,7 +70,7 @@ static ze_result_t get_memory_context(const void *pointer, ze_context_handle_t *
 {
     if (context == NULL)
         return blz_fail_null("context");
-    struct blr_allocation *allocation = blr_memory_find(pointer);
+    struct blr_allocation *allocation = blr_memory_find(blz_driver()->reference, pointer);
     *context = allocation == NULL ? NULL : (ze_context_handle_t)(uintptr_t)((const struct blz_memory *)allocation->owner)->context;
     blr_memory_release(allocation);
     return ZE_RESULT_SUCCESS;

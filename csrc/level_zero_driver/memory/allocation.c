@@ -119,7 +119,7 @@ ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *
 ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, struct blr_allocation **allocation,
                             struct blz_memory **memory)
 {
-    struct blr_allocation *candidate = blr_memory_find(pointer);
+    struct blr_allocation *candidate = blr_memory_find(context->reference, pointer);
     if (candidate != NULL && ((struct blz_memory *)candidate->owner)->context == context->object.id) {
         *allocation = candidate;
         *memory = candidate->owner;

@@ -206,7 +206,7 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *poin
         result = blz_properties(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, "pMemAllocProperties");
     if (result == ZE_RESULT_SUCCESS) {
         /* The type of an address outside all allocations is unknown. */
-        struct blr_allocation *allocation = blr_memory_find(pointer);
+        struct blr_allocation *allocation = blr_memory_find(context->reference, pointer);
         const struct blz_memory *memory = allocation == NULL ? NULL : allocation->owner;
         describe(memory, properties, device);
         ze_external_memory_export_fd_t *export =
@@ -225,7 +225,7 @@ ze_result_t zeMemGetAddressRange(ze_context_handle_t handle, const void *pointer
     ze_result_t result = blz_context_acquire(handle, &context);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct blr_allocation *allocation = pointer == NULL ? NULL : blr_memory_find(pointer);
+    struct blr_allocation *allocation = pointer == NULL ? NULL : blr_memory_find(context->reference, pointer);
     if (allocation == NULL)
         result = pointer == NULL ? blz_fail_null("ptr")
                                  : blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation: it was freed or never allocated", pointer);

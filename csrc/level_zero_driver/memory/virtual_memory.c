@@ -274,7 +274,7 @@ static ze_result_t map(struct blz_context *context, uint64_t base, uint64_t size
     if (placed)
         result = blz_memory_take(context, &description, size, &pointer);
     if (result == ZE_RESULT_SUCCESS) {
-        allocation = blr_memory_find(pointer);
+        allocation = blr_memory_find(context->reference, pointer);
         atomic_store(&allocation->access, access_of(access));
         mapping->allocation = allocation;
         mapping->access = access;

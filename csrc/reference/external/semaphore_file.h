@@ -12,6 +12,7 @@
 #ifndef BINDLESS_REFERENCE_EXTERNAL_SEMAPHORE_FILE_H
 #define BINDLESS_REFERENCE_EXTERNAL_SEMAPHORE_FILE_H
 
+#include "platform/shared.h"
 #include "runtime/result.h"
 
 #include <stdatomic.h>
@@ -27,15 +28,15 @@ struct blr_semaphore {
 };
 
 /* Opens a semaphore of a kind; the caller keeps ownership of the given descriptor. */
-blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, int file);
-void blr_semaphore_close(struct blr_semaphore *semaphore);
+BLR_SHARED blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, int file);
+BLR_SHARED void blr_semaphore_close(struct blr_semaphore *semaphore);
 
 /* Waits until the deadline of blr_clock_now at most, then fails with TIMEOUT. UNKNOWN when reading the descriptor
  * fails. value is used for timelines only. */
-blr_result_t blr_semaphore_wait(struct blr_semaphore *semaphore, uint64_t value, uint64_t deadline);
-blr_result_t blr_semaphore_signal(struct blr_semaphore *semaphore, uint64_t value);
+BLR_SHARED blr_result_t blr_semaphore_wait(struct blr_semaphore *semaphore, uint64_t value, uint64_t deadline);
+BLR_SHARED blr_result_t blr_semaphore_signal(struct blr_semaphore *semaphore, uint64_t value);
 
 /* Fails with UNKNOWN after a timeout; the message names the semaphore by its handle and gives its current state. */
-blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t handle, uint64_t value, double seconds);
+BLR_SHARED blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t handle, uint64_t value, double seconds);
 
 #endif

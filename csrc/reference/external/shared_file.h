@@ -8,6 +8,7 @@
 #ifndef BINDLESS_REFERENCE_EXTERNAL_SHARED_FILE_H
 #define BINDLESS_REFERENCE_EXTERNAL_SHARED_FILE_H
 
+#include "platform/shared.h"
 #include "runtime/result.h"
 #include "texture/texture.h"
 
@@ -45,17 +46,17 @@ bool blr_file_is_writable(int file);
 #define BLR_LLVMPIPE_MEMORY "/memfd:llvmpipe memory fd"
 
 /* Identifies the memory of a descriptor and duplicates the descriptor. */
-blr_result_t blr_external_open(struct blr_external_file *external, int file);
-void blr_external_close(struct blr_external_file *external);
+BLR_SHARED blr_result_t blr_external_open(struct blr_external_file *external, int file);
+BLR_SHARED void blr_external_close(struct blr_external_file *external);
 
 /* Maps size bytes of the memory from an offset; the caller has checked both. INVALID_ARGUMENT if the file has shrunk
  * since. */
-blr_result_t blr_external_map(const struct blr_external_file *external, uint64_t offset, uint64_t size,
+BLR_SHARED blr_result_t blr_external_map(const struct blr_external_file *external, uint64_t offset, uint64_t size,
                               struct blr_mapping *mapping);
-void blr_external_unmap(struct blr_mapping *mapping);
+BLR_SHARED void blr_external_unmap(struct blr_mapping *mapping);
 
 /* Computes the layout of a valid description's levels in memory of an exporter, as offsets from the first byte;
  * returns the total size in bytes. */
-uint64_t blr_external_lay_out(enum blr_exporter exporter, const blr_image_desc_t *desc, struct blr_texture_level *levels);
+BLR_SHARED uint64_t blr_external_lay_out(enum blr_exporter exporter, const blr_image_desc_t *desc, struct blr_texture_level *levels);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef BINDLESS_REFERENCE_IMAGE_PIXEL_FORMAT_H
 #define BINDLESS_REFERENCE_IMAGE_PIXEL_FORMAT_H
 
+#include "platform/shared.h"
 #include "bindless/reference.h"
 
 #include <stdbool.h>
@@ -38,7 +39,7 @@ struct blr_format {
 const struct blr_format *blr_format_get(blr_channel_type_t channel_type);
 
 /* Bytes of one pixel; 0 for an unknown channel type or a channel count outside 1..4. */
-uint32_t blr_pixel_size(blr_channel_type_t channel_type, uint32_t num_channels);
+BLR_SHARED uint32_t blr_pixel_size(blr_channel_type_t channel_type, uint32_t num_channels);
 
 /* Bytes of one element of an array of values; 0 for an unknown type. */
 uint32_t blr_element_size(blr_element_type_t element_type);

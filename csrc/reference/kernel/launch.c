@@ -270,7 +270,7 @@ static bool keep_memory(struct launch_command *own, uint64_t address)
 {
     if (!make_room(own, 1))
         return false;
-    struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)address);
+    struct blr_allocation *allocation = blr_memory_find(own->launch.context, (const void *)(uintptr_t)address);
     if (allocation != NULL) {
         own->allocations[own->launch.allocation_count++] = allocation;
         return true;

@@ -2,6 +2,7 @@
 #ifndef BINDLESS_REFERENCE_KERNEL_MODULE_H
 #define BINDLESS_REFERENCE_KERNEL_MODULE_H
 
+#include "platform/shared.h"
 #include "runtime/context.h"
 #include "spirv/native/native_code.h"
 #include "spirv/native/native_slot.h"
@@ -40,9 +41,9 @@ struct blr_kernel {
 struct blr_spirv_launch;
 struct blr_spirv_worker;
 
-struct blr_module *blr_module_acquire(blr_module_t handle);
+BLR_SHARED struct blr_module *blr_module_acquire(blr_module_t handle);
 /* The kernel of a name, or NULL. */
-const struct blr_module_kernel *blr_module_find_kernel(const struct blr_module *module, const char *name);
+BLR_SHARED const struct blr_module_kernel *blr_module_find_kernel(const struct blr_module *module, const char *name);
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle);
 void blr_kernel_release(struct blr_kernel *kernel);
 

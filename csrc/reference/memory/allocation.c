@@ -97,10 +97,12 @@ static struct blr_allocation *lookup(uint64_t address)
 
 /* ---------------------------------------------------------------- for the rest of the driver */
 
-struct blr_allocation *blr_memory_find(const void *pointer)
+struct blr_allocation *blr_memory_find(const struct blr_context *context, const void *pointer)
 {
     blr_mutex_lock(&mutex);
     struct blr_allocation *allocation = lookup((uint64_t)(uintptr_t)pointer);
+    if (allocation != NULL && allocation->context->apart != context->apart)
+        allocation = NULL;
     if (allocation != NULL)
         blr_memory_retain(allocation);
     blr_mutex_unlock(&mutex);
@@ -185,7 +187,7 @@ blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, ui
         return blr_fail(BLR_RESULT_INVALID_SIZE,
                         "the %s of %" PRIu64 " bytes at 0x%" PRIx64 " ends beyond the address space", what, size,
                         address);
-    struct blr_allocation *memory = blr_memory_find(pointer);
+    struct blr_allocation *memory = blr_memory_find(context, pointer);
     if (memory == NULL)
         return BLR_RESULT_SUCCESS;
     uint64_t offset = address - memory->base, whole = memory->size;
@@ -378,11 +380,13 @@ blr_result_t blrMemoryGetProperties(blr_context_t handle, const void *pointer, b
     struct blr_context *context = blr_context_acquire_kept(handle);
     if (context == NULL)
         return BLR_RESULT_INVALID_HANDLE;
+    struct blr_allocation *allocation = blr_memory_find(context, pointer);
     blr_context_release(context);
-    if (properties == NULL)
+    if (properties == NULL) {
+        blr_memory_release(allocation);
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: an output pointer is required");
+    }
     *properties = (blr_memory_properties_t){.kind = BLR_MEMORY_UNKNOWN};
-    struct blr_allocation *allocation = blr_memory_find(pointer);
     if (allocation == NULL)
         return BLR_RESULT_SUCCESS;
     properties->kind = allocation->kind;

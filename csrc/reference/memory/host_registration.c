@@ -116,9 +116,10 @@ static blr_result_t check(const void *pointer, uint64_t size, uint32_t writable)
     return BLR_RESULT_SUCCESS;
 }
 
-static blr_result_t refuse_own(const void *pointer, uint64_t size)
+static blr_result_t refuse_own(const struct blr_context *context, const void *pointer, uint64_t size)
 {
-    struct blr_allocation *first = blr_memory_find(pointer), *last = blr_memory_find((const char *)pointer + (size - 1));
+    struct blr_allocation *first = blr_memory_find(context, pointer);
+    struct blr_allocation *last = blr_memory_find(context, (const char *)pointer + (size - 1));
     bool own = first != NULL || last != NULL;
     blr_memory_release(first);
     blr_memory_release(last);
@@ -134,7 +135,7 @@ static blr_result_t enter(struct blr_context *context, void *pointer, uint64_t s
 {
     blr_result_t result = check(pointer, size, writable);
     if (result == BLR_RESULT_SUCCESS)
-        result = refuse_own(pointer, size);
+        result = refuse_own(context, pointer, size);
     if (result != BLR_RESULT_SUCCESS)
         return result;
     struct blr_allocation *range = blr_memory_describe(context, BLR_MEMORY_UNKNOWN, pointer, size, leave, NULL);

@@ -2,6 +2,8 @@
 #ifndef BINDLESS_REFERENCE_MEMORY_PARALLEL_COPY_H
 #define BINDLESS_REFERENCE_MEMORY_PARALLEL_COPY_H
 
+#include "platform/shared.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,7 +18,7 @@ static inline bool blr_transfer_is_instant(bool in_order, uint64_t bytes)
 }
 
 /* Copies bytes; source and destination may overlap. */
-void blr_transfer_line(void *destination, const void *source, uint64_t size);
+BLR_SHARED void blr_transfer_line(void *destination, const void *source, uint64_t size);
 
 /* Rows of row_size bytes, a number of rows a slice, slices; at the given pitches. Source and destination do not
  * overlap. */
@@ -28,7 +30,7 @@ struct blr_box {
     uint64_t source_row_pitch, source_slice_pitch;
 };
 
-void blr_transfer_box(const struct blr_box *box);
+BLR_SHARED void blr_transfer_box(const struct blr_box *box);
 
 /* Copies one row on this thread, for functions that do more with it; past the caches where blr_transfer_streams says so of
  * all bytes, and then blr_transfer_row_end follows the last row. */
@@ -38,6 +40,6 @@ void blr_transfer_row_end(bool stream);
 
 /* count repetitions of a pattern of 1 to BLR_MAX_PATTERN bytes. */
 #define BLR_MAX_PATTERN 128u
-void blr_transfer_pattern(void *destination, const void *pattern, uint64_t pattern_size, uint64_t count);
+BLR_SHARED void blr_transfer_pattern(void *destination, const void *pattern, uint64_t pattern_size, uint64_t count);
 
 #endif

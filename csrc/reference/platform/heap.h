@@ -6,13 +6,15 @@
 #ifndef BINDLESS_REFERENCE_PLATFORM_HEAP_H
 #define BINDLESS_REFERENCE_PLATFORM_HEAP_H
 
+#include "platform/shared.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-void *blr_new(size_t size);
-void blr_delete(void *pointer);
-char *blr_copy_text(const char *text);
+BLR_SHARED void *blr_new(size_t size);
+BLR_SHARED void blr_delete(void *pointer);
+BLR_SHARED char *blr_copy_text(const char *text);
 
 /* Zeroed memory for short-lived command structures. Freed blocks are cached, a few of each size class, so that
  * steady submission needs no allocation. */
@@ -26,8 +28,8 @@ struct blr_pages {
     uint64_t mapped; /* bytes of the mapping; 0 for heap memory */
 };
 
-int blr_pages_allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment);
-void blr_pages_free(struct blr_pages *pages);
+BLR_SHARED int blr_pages_allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment);
+BLR_SHARED void blr_pages_free(struct blr_pages *pages);
 
 /* The same with undefined contents; blr_pages_reuse may give memory that blr_pages_keep took back. Up to 256 MiB of
  * large blocks are kept, until memory is short. */
@@ -37,7 +39,7 @@ void blr_pages_keep(struct blr_pages *pages);
 
 /* Physical memory of the machine, bounded by the control group's limit, and the part of it that is available now. */
 uint64_t blr_memory_physical(void);
-uint64_t blr_memory_available(void);
+BLR_SHARED uint64_t blr_memory_available(void);
 
 #if defined(BLR_TESTING)
 /* Makes the n-th allocation from now on fail (1 is the next); 0 switches the failure off. */

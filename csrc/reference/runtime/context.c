@@ -14,6 +14,16 @@ struct blr_context *blr_context_acquire_kept(blr_context_t handle)
     return (struct blr_context *)blr_object_acquire_kept(blr_handle_id(handle), BLR_KIND_CONTEXT);
 }
 
+blr_result_t blr_context_set_apart(blr_context_t handle)
+{
+    struct blr_context *context = blr_context_acquire(handle);
+    if (context == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    context->apart = context;
+    blr_context_release(context);
+    return BLR_RESULT_SUCCESS;
+}
+
 void blr_context_retain(struct blr_context *context) { blr_object_retain(&context->object); }
 
 void blr_context_release(struct blr_context *context) { blr_object_release(&context->object); }

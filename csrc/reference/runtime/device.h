@@ -2,6 +2,7 @@
 #ifndef BINDLESS_REFERENCE_RUNTIME_DEVICE_H
 #define BINDLESS_REFERENCE_RUNTIME_DEVICE_H
 
+#include "platform/shared.h"
 #include "runtime/object.h"
 
 #define BLR_MAX_IMAGE_1D_WIDTH 131072u
@@ -26,13 +27,13 @@ struct blr_device {
 
 struct blr_device *blr_device_acquire(blr_device_t handle);
 
-uint64_t blr_device_memory_size(void);
-uint64_t blr_device_max_allocation(void);
+BLR_SHARED uint64_t blr_device_memory_size(void);
+BLR_SHARED uint64_t blr_device_max_allocation(void);
 
 /* Whether BINDLESS_REFERENCE_FILTERING selected exact filtering when the device was first queried. */
 bool blr_device_exact_filtering(void);
 
 /* Time limit in seconds of commands that may not terminate, from BINDLESS_REFERENCE_TIMEOUT; 0: no limit. */
-blr_result_t blr_device_time_limit(double *seconds);
+BLR_SHARED blr_result_t blr_device_time_limit(double *seconds);
 
 #endif

@@ -16,6 +16,7 @@
 #ifndef BINDLESS_REFERENCE_RUNTIME_OBJECT_H
 #define BINDLESS_REFERENCE_RUNTIME_OBJECT_H
 
+#include "platform/shared.h"
 #include "runtime/result.h"
 
 #include <stdbool.h>
@@ -63,30 +64,30 @@ struct blr_object {
 };
 
 /* Assigns the object's id and adds the caller's reference. The last release calls destroy. */
-blr_result_t blr_object_register(struct blr_object *object, enum blr_kind kind,
+BLR_SHARED blr_result_t blr_object_register(struct blr_object *object, enum blr_kind kind,
                                  void (*destroy)(struct blr_object *object));
 
 /* The object with a reference added, or NULL after blr_fail(INVALID_HANDLE). */
-struct blr_object *blr_object_acquire(uint64_t id, enum blr_kind kind);
+BLR_SHARED struct blr_object *blr_object_acquire(uint64_t id, enum blr_kind kind);
 
 /* The same, also for an object that its caller has destroyed while other objects retain it. */
 struct blr_object *blr_object_acquire_kept(uint64_t id, enum blr_kind kind);
 
-void blr_object_retain(struct blr_object *object);
-void blr_object_release(struct blr_object *object);
+BLR_SHARED void blr_object_retain(struct blr_object *object);
+BLR_SHARED void blr_object_release(struct blr_object *object);
 
 /* Invalidates the handle and gives back the caller's reference; false when another thread did so first. */
-bool blr_object_close(struct blr_object *object);
+BLR_SHARED bool blr_object_close(struct blr_object *object);
 
 /* Number of existing objects, without devices. */
 uint64_t blr_object_count(void);
 
 /* True in a process forked from one that had objects: fork does not copy worker threads, and locks may be held. */
-bool blr_process_forked(void);
+BLR_SHARED bool blr_process_forked(void);
 blr_result_t blr_fail_forked(void);
 
 /* Records that threads were started: from now on a fork makes the child's copy of the driver unusable. */
-void blr_process_has_threads(void);
+BLR_SHARED void blr_process_has_threads(void);
 
 static inline uint64_t blr_handle_id(const void *handle) { return (uint64_t)(uintptr_t)handle; }
 

@@ -7,6 +7,8 @@
 #ifndef BINDLESS_REFERENCE_RUNTIME_RESULT_H
 #define BINDLESS_REFERENCE_RUNTIME_RESULT_H
 
+#include "platform/shared.h"
+
 #include <bindless/reference.h>
 
 #define BLR_MESSAGE_SIZE 1024
@@ -25,14 +27,14 @@ struct blr_error {
 #endif
 
 /* Records the failure and returns its code, so that callers can write: return blr_fail(...). */
-blr_result_t blr_fail(blr_result_t code, const char *format, ...) BLR_PRINTF(2, 3);
+BLR_SHARED blr_result_t blr_fail(blr_result_t code, const char *format, ...) BLR_PRINTF(2, 3);
 
 /* Name of a result, such as "INVALID_SIZE"; "UNKNOWN" for an invalid code. */
 const char *blr_result_name(blr_result_t code);
 
 /* Redirects this thread's failures to the given place until redirected again; returns the previous place, NULL for
  * the thread's own last error. */
-struct blr_error *blr_error_redirect(struct blr_error *place);
+BLR_SHARED struct blr_error *blr_error_redirect(struct blr_error *place);
 
 /* Sets the calling thread's last error. */
 void blr_error_set_last(blr_result_t code, const char *message);

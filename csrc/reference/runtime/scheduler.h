@@ -9,6 +9,7 @@
 #ifndef BINDLESS_REFERENCE_RUNTIME_SCHEDULER_H
 #define BINDLESS_REFERENCE_RUNTIME_SCHEDULER_H
 
+#include "platform/shared.h"
 #include "runtime/context.h"
 #include "platform/threads.h"
 
@@ -59,7 +60,7 @@ void *blr_command_new(size_t size, blr_result_t (*run)(struct blr_command *comma
                       void (*release)(struct blr_command *command));
 
 /* Frees a command that was never submitted. */
-void blr_command_discard(struct blr_command *command);
+BLR_SHARED void blr_command_discard(struct blr_command *command);
 
 /* Submits the command; takes it over, also on failure. *event receives the event's handle unless event is NULL. A
  * recording queue adds the command to its batch, and the handle is NULL. */

@@ -51,7 +51,7 @@ static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, u
             blr_memory_retain(allocation);
         }
     if (allocation == NULL)
-        allocation = blr_memory_find((const void *)(uintptr_t)address);
+        allocation = blr_memory_find(launch->context, (const void *)(uintptr_t)address);
     if (allocation == NULL)
         allocation = blr_registration_find(launch->context, address, size, write);
     if (allocation == NULL)
