@@ -27,12 +27,16 @@ static const char *const specials[] = {
     "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%lanemask_eq", "%lanemask_le", "%lanemask_lt",
     "%lanemask_ge", "%lanemask_gt", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "WARP_SZ"};
 
-static bool is_special(const char *name)
+#define VECTORS 4u /* those with components come first */
+#define SPECIALS (sizeof specials / sizeof *specials)
+
+/* The place in the list of special registers; SPECIALS for none. */
+static size_t place_of(const char *name)
 {
-    for (unsigned i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (strcmp(specials[i], name) == 0)
-            return true;
-    return false;
+    size_t place = 0;
+    while (place < SPECIALS && strcmp(specials[place], name) != 0)
+        place++;
+    return place;
 }
 
 static void note_shared(struct ptx_reader *reader, struct ptx_symbol *symbol)
@@ -60,15 +64,15 @@ static struct ptx_operand read_named(struct ptx_reader *reader)
             ptx_fail(reader->build, reader->line, "a component of the register '%.80s'", name);
         return operand;
     }
-    if (is_special(name)) {
+    if (place_of(name) < SPECIALS) {
         operand.kind = PTX_OPERAND_SPECIAL;
         operand.component = 3;
         if (reader->at < reader->end && *reader->at == '.') {
             const char *component = ptx_word(reader);
-            operand.component = strcmp(component, "x") == 0   ? 0
-                                : strcmp(component, "y") == 0 ? 1
-                                : strcmp(component, "z") == 0 ? 2
-                                                              : 3;
+            const bool has_components = place_of(name) < VECTORS;
+            if (!has_components || component[0] == '\0' || component[1] != '\0' || strchr("xyz", component[0]) == NULL)
+                ptx_fail(reader->build, reader->line, "'%.40s' has no component '.%.40s'", name, component);
+            operand.component = (uint32_t)(component[0] - 'x');
         }
         return operand;
     }
@@ -204,6 +208,7 @@ static void read_instruction(struct ptx_reader *reader, const char *name, struct
         if (!ptx_accept(reader, ',') && ptx_peek(reader) != ';')
             ptx_fail(reader->build, reader->line, "',' or ';' is expected behind an operand of '%.40s'", name);
     }
+    ptx_check_form(reader->build, &instruction);
     *add_instruction(reader) = instruction;
 }
 

@@ -181,4 +181,10 @@ void ptx_find_recursion(struct ptx_module *module);
 /* Whether an instruction has a modifier. */
 bool ptx_has(const struct ptx_instruction *instruction, const char *modifier);
 
+/* The name and modifiers of an instruction, for errors. */
+void ptx_describe(const struct ptx_instruction *instruction, char *text, size_t size);
+
+/* forms.c: fails where the modifiers or the number of operands are none that the compiler translates. */
+void ptx_check_form(struct ptx_build *build, const struct ptx_instruction *instruction);
+
 #endif

@@ -142,7 +142,7 @@ struct ptx_value ptx_cast(struct ptx_emitter *e, struct ptx_value value, enum pt
 
 /* ---------------------------------------------------------------- errors */
 
-static void describe(const struct ptx_instruction *i, char *text, size_t size)
+void ptx_describe(const struct ptx_instruction *i, char *text, size_t size)
 {
     size_t used = 0;
     for (const char *c = i->name; *c != '\0' && used + 1 < size; c++)
@@ -159,7 +159,7 @@ static void describe(const struct ptx_instruction *i, char *text, size_t size)
 noreturn void ptx_refuse(struct ptx_emitter *e, const char *why)
 {
     char text[96];
-    describe(e->instruction, text, sizeof text);
+    ptx_describe(e->instruction, text, sizeof text);
     ptx_fail(e->build, e->instruction->line, "instruction '%s': %s", text, why);
 }
 
