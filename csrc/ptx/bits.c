@@ -106,6 +106,29 @@ static void emit_bfind(struct ptx_emitter *e)
     ptx_write(e, &e->instruction->operands[0], ptx_select(e, none, number(e, PTX_I32, UINT32_MAX), index), false);
 }
 
+/* The place of the n-th bit that is set, from a base upward (n > 0), downward (n < 0), or at the base itself. */
+static void emit_fns(struct ptx_emitter *e)
+{
+    const struct ptx_value base = ptx_operand(e, 2, PTX_U32), offset = ptx_operand(e, 3, PTX_S32), zero = number(e, PTX_I32, 0);
+    const struct ptx_value down = ptx_op2(e, OP_SLessThan, PTX_BOOL, offset, zero), reversed_base = ptx_op2(e, OP_ISub, PTX_I32, number(e, PTX_I32, 31), base);
+    const struct ptx_value mask = ptx_operand(e, 1, PTX_B32), from = ptx_select(e, down, reversed_base, base);
+    struct ptx_value count = ptx_math1(e, MATH_SABS, offset), result = number(e, PTX_I32, UINT32_MAX);
+    const struct ptx_value at_base = ptx_op2(e, OP_IEqual, PTX_BOOL, offset, zero);
+    count = ptx_select(e, at_base, number(e, PTX_I32, 1), count);
+    for (uint32_t k = 0; k < 32; k++) {
+        const struct ptx_value up = ptx_op2(e, OP_BitwiseAnd, PTX_I32, mask, number(e, PTX_I32, 1u << k));
+        const struct ptx_value bit = ptx_select(e, down, ptx_op2(e, OP_BitwiseAnd, PTX_I32, mask, number(e, PTX_I32, 0x80000000u >> k)), up);
+        const struct ptx_value place = number(e, PTX_I32, k), reaches = ptx_op2(e, OP_ULessThanEqual, PTX_BOOL, from, place);
+        const struct ptx_value is_base = ptx_op2(e, OP_IEqual, PTX_BOOL, from, place), may = ptx_select(e, at_base, is_base, reaches);
+        const struct ptx_value counts = ptx_op2(e, OP_LogicalAnd, PTX_BOOL, may, ptx_op2(e, OP_INotEqual, PTX_BOOL, bit, zero));
+        count = ptx_op2(e, OP_ISub, PTX_I32, count, ptx_resize(e, counts, PTX_I32, false));
+        const struct ptx_value last = ptx_op2(e, OP_LogicalAnd, PTX_BOOL, counts, ptx_op2(e, OP_IEqual, PTX_BOOL, count, zero));
+        const struct ptx_value own = ptx_select(e, down, number(e, PTX_I32, 31 - k), place);
+        result = ptx_select(e, last, own, result);
+    }
+    ptx_result(e, result);
+}
+
 /* ---------------------------------------------------------------- fields */
 
 static struct ptx_value byte_of(struct ptx_emitter *e, uint32_t operand)
@@ -263,5 +286,5 @@ static void emit_lop3(struct ptx_emitter *e)
 const struct ptx_handler ptx_bit_handlers[] = {
     {"and", emit_and}, {"or", emit_or}, {"xor", emit_xor}, {"not", emit_not}, {"cnot", emit_cnot}, {"shl", emit_shl},
     {"shr", emit_shr}, {"shf", emit_shf}, {"popc", emit_popc}, {"clz", emit_clz}, {"brev", emit_brev}, {"bfind", emit_bfind},
-    {"bfe", emit_bfe}, {"bfi", emit_bfi}, {"bmsk", emit_bmsk}, {"szext", emit_szext}, {"prmt", emit_prmt}, {"lop3", emit_lop3},
+    {"bfe", emit_bfe}, {"bfi", emit_bfi}, {"bmsk", emit_bmsk}, {"szext", emit_szext}, {"prmt", emit_prmt}, {"lop3", emit_lop3}, {"fns", emit_fns},
     {NULL, NULL}};

@@ -1,0 +1,75 @@
+"""Single instructions on arrays, compared with Python's numbers and numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests.ptx.conftest import Load
+
+Array = npt.NDArray[Any]
+GENERATOR = np.random.default_rng(37)
+
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out)
+{
+.reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .pred %p<9>;
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u64 %rd4, [out];
+mov.u32 %r4, %tid.x; mov.u32 %r5, %ctaid.x; mov.u32 %r6, %ntid.x; mad.lo.u32 %r7, %r5, %r6, %r4;
+mul.wide.u32 %rd5, %r7, 4;
+add.u64 %rd1, %rd1, %rd5; add.u64 %rd2, %rd2, %rd5; add.u64 %rd3, %rd3, %rd5; add.u64 %rd4, %rd4, %rd5;
+ld.global.u32 %r1, [%rd1]; ld.global.u32 %r2, [%rd2]; ld.global.u32 %r3, [%rd3];
+INSTRUCTIONS
+st.global.u32 [%rd4], %r0;
+ret;
+}
+"""
+
+
+def execute(load: Load, instructions: str, *inputs: Array) -> Array:
+    """``%r0`` of what instructions make of ``%r1``, ``%r2``, ``%r3``, bits of three arrays."""
+    words = [np.ascontiguousarray(array).view(np.uint32) for array in inputs]
+    words += [np.zeros_like(words[0])] * (3 - len(words))
+    module = load(KERNEL.replace("INSTRUCTIONS", instructions))
+    return module.launch("k", len(words[0]) // 64, 64, *words, np.zeros_like(words[0]))[3]
+
+
+def _place_of_bit(mask: int, base: int, offset: int) -> int:
+    if base > 31:
+        return 2**32 - 1
+    if offset == 0:
+        return base if mask >> base & 1 else 2**32 - 1
+    places = range(base, 32) if offset > 0 else range(base, -1, -1)
+    bits = [place for place in places if mask >> place & 1]
+    return bits[abs(offset) - 1] if abs(offset) <= len(bits) else 2**32 - 1
+
+
+def _signed(value: int, bits: int = 32) -> int:
+    value &= 2**bits - 1
+    return value - 2**bits if value >> bits - 1 else value
+
+
+def _positive_pairs(x: int, y: int) -> int:
+    return sum(max(0, min(_signed(x >> k, 16), _signed(y >> k, 16))) << k for k in (0, 16))
+
+
+WORDS: dict[str, Callable[[int, int, int], int]] = {
+    "fns.b32 %r0, %r1, %r2, %r3;": lambda x, y, z: _place_of_bit(x, y, _signed(z)),
+    "max.s32.relu %r0, %r1, %r2;": lambda x, y, z: max(_signed(x), _signed(y), 0),
+    "min.s16x2.relu %r0, %r1, %r2;": lambda x, y, z: _positive_pairs(x, y),
+}
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_instructions_of_words(load: Load, text: str) -> None:
+    x, y, z = GENERATOR.integers(0, 2**32, (3, 512), np.uint32)
+    if text.startswith("fns"):
+        y, z = y % 33, (z % 13 - 6).astype(np.int32).view(np.uint32)
+    expected = [WORDS[text](int(a), int(b), int(c)) for a, b, c in zip(x, y, z, strict=True)]
+    np.testing.assert_array_equal(execute(load, text, x, y, z), np.array(expected, np.uint32))
