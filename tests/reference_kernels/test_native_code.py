@@ -234,6 +234,119 @@ def test_barriers_and_local_memory(run: Any, monkeypatch: pytest.MonkeyPatch, fu
     np.testing.assert_array_equal(native, executor)
 
 
+@pytest.mark.parametrize(
+    ("size", "local"), [(1024, 256), (1000, 200), ((8, 128), (4, 64)), ((4, 256), (2, 128)), ((8, 128), (2, 128))]
+)
+@pytest.mark.parametrize("number", ["get_local_id(0)", "get_local_linear_id()"])
+def test_batches_that_rest(
+    run: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    functions: list[int | None],
+    size: Any,
+    local: Any,
+    number: str,
+) -> None:
+    """Batches without an item below a bound, which wait at the next barrier; rows of a group begin anew."""
+    shape = np.broadcast_to(size, np.size(size))
+    width = int(np.ravel(local)[-1])
+    text = f"""kernel void test(global const int *values, int bound, global int *out)
+        {{ local int part[512]; const int i = (int){number}, k = (int)get_local_linear_id();
+          const size_t at = get_global_linear_id();
+          part[k] = values[at]; barrier(CLK_LOCAL_MEM_FENCE);
+          if (i < 128) part[k] += 1000; barrier(CLK_LOCAL_MEM_FENCE);
+          if ((uint)i < (uint)bound) part[k] *= 3; barrier(CLK_LOCAL_MEM_FENCE);
+          if (i < 3) {{ part[k] ^= part[{int(np.prod(local)) - 1} - k]; if (part[k] == 77) return; }}
+          barrier(CLK_LOCAL_MEM_FENCE);
+          if (i < 64) part[k] -= i; barrier(CLK_LOCAL_MEM_FENCE);
+          out[at] = part[k]; }}"""
+    values = np.random.default_rng(3).integers(0, 999, shape, dtype=np.int32)
+
+    def call(mark: str) -> Any:
+        return run(mark + text, "test", size, values, np.int32(70), np.zeros(shape, np.int32), local=local)[-1]
+
+    executor, native = both_ways(monkeypatch, call)
+    assert all(functions)
+    np.testing.assert_array_equal(native, executor)
+    i = np.arange(shape[-1]) % width
+    if number == "get_local_id(0)" and width > 3:
+        plain = np.where(i < 70, 3, 1) * (values + 1000 * (i < 128)) - np.where(i < 64, i, 0)
+        np.testing.assert_array_equal(native[..., i >= 3], plain[..., i >= 3])
+
+
+@pytest.mark.parametrize("bad", [0, 5, 40, 300])
+def test_a_group_that_faults_while_batches_rest(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], bad: int
+) -> None:
+    text = """kernel void test(global const long *at, global int *out)
+        { local int part[256]; const int i = (int)get_local_id(0); const size_t k = get_global_id(0);
+          part[i] = (int)k; barrier(CLK_LOCAL_MEM_FENCE);
+          if (i < 128) part[i] += part[i + 128]; barrier(CLK_LOCAL_MEM_FENCE);
+          if (i < 64) out[at[k]] = part[i]; barrier(CLK_LOCAL_MEM_FENCE);
+          out[k] += part[i]; }"""
+    at = np.arange(512)
+    at[bad] = 1 << 40
+
+    def call(mark: str) -> str:
+        with pytest.raises(bl.KernelError) as error:
+            run(mark + text, "test", 512, at, np.zeros(512, np.int32), local=256)
+        return str(error.value).split(" at 0x")[0]
+
+    executor, native = both_ways(monkeypatch, call)
+    assert all(functions)
+    assert f"({bad})" in executor
+    assert native == executor
+
+
+def test_a_group_without_barriers_that_leaves(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None]
+) -> None:
+    """The executor goes on with the second batch alone: the first one has run."""
+    text = """kernel void test(global int *out, global int *other)
+        { local int part[128]; const int i = (int)get_local_id(0); const size_t at = get_global_id(0);
+          part[i] = i; out[at] += part[i] + 1; const int k = 63 - i; if (k < 64) other[at] = k | 64; }"""
+
+    def call(mark: str) -> Any:
+        return run(mark + text, "test", 256, np.zeros(256, np.int32), np.zeros(256, np.int32), local=128)
+
+    executor, native = both_ways(monkeypatch, call)
+    assert all(functions)
+    i = np.arange(256, dtype=np.int32) % 128
+    for results in (executor, native):
+        np.testing.assert_array_equal(results[0], i + 1)
+        np.testing.assert_array_equal(results[1], 63 - i | 64)
+
+
+@bl.kernel
+def read_local(indices: Any, out: Any) -> None:
+    """Read an array in local memory by an index, which is checked against its length."""
+    part = bl.device.local_array(128, np.int32)
+    item = bl.device.local_id(0)
+    part[item] = np.int32(3) * item
+    bl.device.barrier()
+    out[bl.device.item_id(0)] = part[indices[bl.device.item_id(0)]] + part[127 - item]
+
+
+@pytest.mark.parametrize("bad", [None, 128, -129, 1 << 40])
+def test_arrays_in_local_memory(monkeypatch: pytest.MonkeyPatch, functions: list[int | None], bad: int | None) -> None:
+    """Indices within the array, from its end where they are negative; others fault."""
+    queue = bl.Queue("reference")
+    items = np.arange(256)
+    indices = (items * 37 % 256 - 128).astype(np.int64)
+    if bad is not None:
+        indices[200] = bad
+
+    out = bl.usm_empty(256, np.int32, queue)
+    at = bl.usm_empty(256, np.int64, queue).copy_from(indices)
+    monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", "1")
+    if bad is None:
+        queue.parallel_for(bl.NdRange(256, 128), read_local, at, out).wait()
+        np.testing.assert_array_equal(out.numpy(queue), 3 * (indices % 128) + 3 * (127 - items % 128))
+    else:
+        with pytest.raises(bl.KernelError, match=r"\(200\)"):
+            queue.parallel_for(bl.NdRange(256, 128), read_local, at, out).wait()
+    assert all(functions)
+
+
 @pytest.mark.parametrize("first", [0, 1, 100, -64])
 def test_sums_that_compilers_write_as_or(
     run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], first: int

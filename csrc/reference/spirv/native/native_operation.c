@@ -27,9 +27,10 @@ void blr_native_declare(struct blr_native_writer *w, const char *name, const str
 static void assign(struct blr_native_writer *w, const struct blr_native_value *to, enum blr_native_class class, bool blends)
 {
     const uint32_t n = to->size, r = to->number;
+    uint64_t stride;
     if (to->class != BLR_CLASS_LANES) {
         blr_native_write(w, "r%u_%u = t; ", r, n);
-        if (to->class == BLR_CLASS_LINEAR)
+        if (to->class == BLR_CLASS_LINEAR && !blr_native_stride_of(w->values, to, &stride))
             blr_native_write(w, "r%u_%us = %s; ", r, n, class == BLR_CLASS_LINEAR ? "ts" : "0");
         return;
     }
@@ -251,7 +252,17 @@ static void axis(struct blr_native_writer *w, uint32_t block, uint32_t number, e
 /* Statements around the accesses of each component, by the form of the addresses: `p` for a row, `at` for lanes. */
 static void check(struct blr_native_writer *w, uint32_t block, uint32_t number, uint32_t size, bool write)
 {
+    if (blr_native_is_within_local(w->values, number, size))
+        return;
     blr_native_write(w, "if (UNLIKELY(!reach_lanes(f, %u, &at, m, %u, %d))) ", number, size, write);
+    blr_native_stop(w, block, number);
+}
+
+static void check_row(struct blr_native_writer *w, uint32_t block, uint32_t number, uint32_t size, bool write)
+{
+    if (blr_native_is_within_local(w->values, number, size))
+        return;
+    blr_native_write(w, "if (UNLIKELY(!REACH(%u, p + lo * %uu, (hi - lo + 1) * %uu, %d))) ", number, size, size, write);
     blr_native_stop(w, block, number);
 }
 
@@ -301,8 +312,8 @@ static void load(struct blr_native_writer *w, uint32_t block, uint32_t number, b
     if (from->class == BLR_CLASS_LANES)
         row_of_lanes(w, size);
     {
-        blr_native_write(w, "if (ps == %u) { if (UNLIKELY(!REACH(%u, p + lo * %uu, (hi - lo + 1) * %uu, 0))) ", size, number, size, size);
-        blr_native_stop(w, block, number);
+        blr_native_write(w, "if (ps == %u) { ", size);
+        check_row(w, block, number, size, false);
         for (uint32_t c = 0; c < components; c++)
             load_component(w, number, c, blends, "row", components);
         blr_native_write(w, from->class == BLR_CLASS_LANES ? "} else { " : "} else { v8 at = LINE(8, p, ps); ");
@@ -346,8 +357,8 @@ static void store(struct blr_native_writer *w, uint32_t block, uint32_t number)
     if (to->class == BLR_CLASS_LANES)
         row_of_lanes(w, size);
     {
-        blr_native_write(w, "if (ps == %u) { if (UNLIKELY(!REACH(%u, p + lo * %uu, (hi - lo + 1) * %uu, 1))) ", size, number, size, size);
-        blr_native_stop(w, block, number);
+        blr_native_write(w, "if (ps == %u) { ", size);
+        check_row(w, block, number, size, true);
         for (uint32_t c = 0; c < components; c++) {
             blr_native_write(w, "{ ");
             snprintf(place, sizeof place, "(p + i * %uu + %u)", size, n * c);

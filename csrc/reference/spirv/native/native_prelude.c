@@ -93,14 +93,20 @@ const char blr_native_prelude[] =
     "static inline int line(s8 base, s8 stride, int low, int high, s8 *first, s8 *last) { s8 d;\n"
     "*first = (s8)((u8)base + (u8)stride * (u8)low);\n"
     "return !__builtin_mul_overflow(stride, (s8)(high - low), &d) && !__builtin_add_overflow(*first, d, last); }\n"
+    /* Strides of which no batch makes a step past half of all numbers. */
+    "#define FEW(stride) ((stride) <= 0xffffffffull)\n"
     /* The offset of an index from the end of an axis; false if the lanes differ in it, or one is outside. */
     "static inline int axis(u8 base, u8 stride, u8 size, int low, int high, u8 *offset) { s8 a, b;\n"
+    "const u8 from = base + stride * (u8)low;\n"
+    "if (FEW(stride) && from < size && size <= ALL >> 1 && stride * (u8)(high - low) < size - from) { *offset = 0; return 1; }\n"
     "if (!line((s8)base, (s8)stride, low, high, &a, &b)) return 0;\n"
     "*offset = a < 0 ? size : 0;\n"
     "return (u8)a + *offset < size && (u8)b + *offset < size && (a < 0) == (b < 0); }\n"
     /* Whether a line and a number have no bit in common in any lane, so that their OR is their sum. */
     "static inline int either(u8 x, u8 xs, u8 y, u8 ys, int low, int high) { s8 a, b;\n"
     "const u8 s = xs | ys, z = xs == 0 ? x : y; if (s == 0) return 1; if (xs != 0 && ys != 0) return 0;\n"
+    "const u8 from = (xs == 0 ? y : x) + s * (u8)low, below = z & (0 - z);\n"
+    "if (FEW(s) && from < below && s * (u8)(high - low) < below - from) return 1;\n"
     "if (!line((s8)(xs == 0 ? y : x), (s8)s, low, high, &a, &b) || (a ^ b) < 0) return 0;\n"
     "const u8 d = (u8)(a ^ b), top = d == 0 ? 0 : ALL >> __builtin_clzll(d);\n"
     "return ((u8)a & z) == 0 && (top & ~((s & (0 - s)) - 1) & z) == 0; }\n"

@@ -10,10 +10,8 @@
 #include <string.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
-/* Behind a barrier: the lanes of a batch that waited there go on in the block `to`. */
-#define GO_ON "if (phase) { B->block = to; B->mask = B->waiting; B->waiting = 0; }\n"
 /* Behind lanes that wait or return: all have, so that no other block has lanes. */
-#define END "if (waiting == alive) goto end;\n"
+#define END "if (waiting == alive) goto E%u;\n"
 
 void blr_native_write(struct blr_native_writer *w, const char *format, ...)
 {
@@ -63,18 +61,31 @@ void blr_native_stop(struct blr_native_writer *w, uint32_t block, uint32_t op)
 
 /* ---------------------------------------------------------------- registers */
 
-static void declare_values(struct blr_native_writer *w)
+static void declare_value(struct blr_native_writer *w, const struct blr_native_value *x)
 {
-    for (uint32_t v = 0; v < w->values->count; v++) {
-        const struct blr_native_value *x = &w->values->values[v];
-        const uint32_t r = x->number;
-        if (!x->used || x->preset)
-            continue;
-        if (x->class == BLR_CLASS_LANES)
-            blr_native_write(w, "v%u r%u_%u = {0};\n", x->size, r, x->size);
-        else
-            blr_native_write(w, "u%u r%u_%u = 0, r%u_%us = 0; (void)r%u_%us;\n", x->size, r, x->size, r, x->size, r, x->size);
-    }
+    const uint32_t r = x->number;
+    uint64_t stride;
+    if (x->class == BLR_CLASS_LANES)
+        blr_native_write(w, "v%u r%u_%u = {0};\n", x->size, r, x->size);
+    else if (blr_native_stride_of(w->values, x, &stride))
+        blr_native_write(w, "u%u r%u_%u = 0; enum { r%u_%us = %" PRIu64 " };\n", x->size, r, x->size, r, x->size, stride);
+    else
+        blr_native_write(w, "u%u r%u_%u = 0, r%u_%us = 0; (void)r%u_%us;\n", x->size, r, x->size, r, x->size, r, x->size);
+}
+
+/* Declares what a phase uses of the values that blocks share, and what its blocks write for themselves. */
+static void declare_values(struct blr_native_writer *w, uint32_t phase)
+{
+    const struct blr_native_values *values = w->values;
+    const struct blr_native_value *x;
+    for (x = values->values; x < values->values + values->shared; x++)
+        if (x->used && !x->preset && blr_native_use_in(values, w->phases, phase, x) != BLR_USE_NONE)
+            declare_value(w, x);
+    for (uint32_t b = phase; b < w->program->block_count; b++)
+        for (uint32_t n = w->program->blocks[b].first; n < w->program->blocks[b].end && w->phases[b] == phase; n++)
+            for (uint32_t c = 0; c < blr_native_components(values, n) && (x = blr_native_result(values, n, c)) != NULL; c++)
+                if (!x->crosses)
+                    declare_value(w, x);
 }
 
 static void declare_presets(struct blr_native_writer *w)
@@ -136,45 +147,42 @@ static const struct blr_native_value *next_common(const struct blr_native_writer
     return NULL;
 }
 
-/* Keeps all common values in their registers while lanes wait at a barrier, scalars as such; or takes them back. */
-static void keep_common(struct blr_native_writer *w, bool back)
+/* Keeps a common value in its registers while lanes wait at a barrier, a scalar as such; or takes it back. */
+static void keep(struct blr_native_writer *w, const struct blr_native_value *x, bool back)
 {
-    for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;) {
-        const uint32_t n = x->size, r = x->number, bytes = x->class == BLR_CLASS_LANES ? n * BLR_LANES : n;
-        for (uint32_t part = 0; part < (x->class == BLR_CLASS_LANES ? 1u : 2u); part++) {
-            const char *const suffix = part == 0 ? "" : "s";
-            if (back)
-                blr_native_write(w, "__builtin_memcpy(&r%u_%u%s, B->registers + %u, %u);\n", r, n, suffix, x->place + part * n, bytes);
-            else
-                blr_native_write(w, "__builtin_memcpy(B->registers + %u, &r%u_%u%s, %u);\n", x->place + part * n, r, n, suffix, bytes);
-        }
+    const uint32_t n = x->size, r = x->number, bytes = x->class == BLR_CLASS_LANES ? n * BLR_LANES : n;
+    uint64_t stride;
+    const bool single = x->class == BLR_CLASS_LANES || blr_native_stride_of(w->values, x, &stride);
+    for (uint32_t part = 0; part < (single ? 1u : 2u); part++) {
+        const char *const suffix = part == 0 ? "" : "s";
+        if (back)
+            blr_native_write(w, "__builtin_memcpy(&r%u_%u%s, B->registers + %u, %u);\n", r, n, suffix, x->place + part * n, bytes);
+        else
+            blr_native_write(w, "__builtin_memcpy(B->registers + %u, &r%u_%u%s, %u);\n", x->place + part * n, r, n, suffix, bytes);
     }
 }
 
-/* ---------------------------------------------------------------- stops */
-
-/* Whether an operation reads a value, or a block's end does. */
-static bool reads(const struct blr_native_writer *w, uint32_t number, const struct blr_native_value *value)
+/* Keeps the common values that a phase writes, or takes back those that it uses. */
+static void keep_common(struct blr_native_writer *w, uint32_t phase, bool back)
 {
-    const struct blr_native_value *x;
-    for (uint32_t c = 0; c < blr_native_components(w->values, number); c++)
-        for (uint32_t k = 0; (x = blr_native_operand(w->values, number, k, c)) != NULL; k++)
-            if (x == value)
-                return true;
-    return false;
+    for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;)
+        if (blr_native_use_in(w->values, w->phases, phase, x) >= (back ? BLR_USE_READ : BLR_USE_WRITE))
+            keep(w, x, back);
 }
+
+/* ---------------------------------------------------------------- stops */
 
 /* Whether a value within a block is read from an operation on. */
 static bool is_live(const struct blr_native_writer *w, const struct blr_spirv_block *block, uint32_t from,
                     const struct blr_native_value *value)
 {
     for (uint32_t n = from; n < block->end; n++) {
-        if (reads(w, n, value))
+        if (blr_native_reads(w->values, n, value))
             return true;
     }
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
         for (uint32_t n = w->program->edges[e].first_move; n < w->program->edges[e].end_move; n++)
-            if (reads(w, n, value))
+            if (blr_native_reads(w->values, n, value))
                 return true;
     return w->values->conditions[block - w->program->blocks] == value;
 }
@@ -189,7 +197,7 @@ static void write_stop(struct blr_native_writer *w, uint32_t number, uint32_t op
             if (x != NULL && !x->crosses && is_live(w, block, op, x))
                 spill(w, x);
         }
-    blr_native_write(w, "goto left;\n");
+    blr_native_write(w, "goto L%u;\n", w->phases[number]);
 }
 
 /* ---------------------------------------------------------------- blocks */
@@ -213,12 +221,13 @@ static void write_end(struct blr_native_writer *w, uint32_t number)
     const uint32_t r = condition->number;
     const bool uniform = condition->class == BLR_CLASS_UNIFORM;
     const bool diverges = w->values->diverges[number] || !uniform;
+    uint32_t component;
     switch (block->kind) {
-    case BLR_END_RETURN: blr_native_write(w, "alive &= ~m; " END); return;
+    case BLR_END_RETURN: blr_native_write(w, "alive &= ~m; " END, w->phases[number]); return;
     case BLR_END_BARRIER:
-        blr_native_write(w, "if (UNLIKELY(waiting != 0 && B->waiting_in != %u)) ", number);
+        blr_native_write(w, "if (UNLIKELY(waiting != 0 && at != %u)) ", number);
         blr_native_stop(w, number, block->end);
-        blr_native_write(w, "\nwaiting |= m; B->waiting_in = %u; " END, number);
+        blr_native_write(w, "\nwaiting |= m; at = %u; " END, number, w->phases[number]);
         return;
     case BLR_END_BRANCH:
         blr_native_write(w, "{ const u8 y = m; ");
@@ -227,6 +236,9 @@ static void write_end(struct blr_native_writer *w, uint32_t number)
         break;
     case BLR_END_CHOICE:
         blr_native_write(w, uniform ? "{ const u8 yes = r%u_1 ? m : 0;\n" : "{ const u8 yes = gather(r%u_1) & m;\n", r);
+        if (blr_native_rests(w->values, w->phases, number, &component))
+            blr_native_write(w, "if (yes == 0 && batches[count - 1].offsets[%u] == (count - 1) * 64ull) { in = %u; break; }\n", component,
+                             edges[1].target);
         blr_native_write(w, "{ const u8 y = yes; ");
         follow(w, number, &edges[0], diverges);
         blr_native_write(w, "} { const u8 y = m & ~yes; ");
@@ -278,117 +290,127 @@ static void write_block(struct blr_native_writer *w, uint32_t number)
     blr_native_write(w, "}\n");
 }
 
-/* Starts at the block where the batch's lanes are. */
-static void write_entries(struct blr_native_writer *w)
+/* ---------------------------------------------------------------- phases */
+
+/* Starts a batch at the block where its lanes are. */
+static void write_entries(struct blr_native_writer *w, uint32_t phase)
 {
     const struct blr_spirv_program *program = w->program;
-    if (!program->has_barriers) {
-        blr_native_write(w, "a%u = alive;\n", program->first_block);
+    blr_native_write(w, "switch (to) {\n");
+    for (uint32_t t = phase; t < program->block_count; t++)
+        if (w->phases[t] == phase && blr_native_enters(program, t))
+            blr_native_write(w, "case %u: a%u = all; break;\n", t, t);
+    blr_native_write(w, "default: __builtin_unreachable();\n}\n");
+    if (!program->has_barriers)
         return;
-    }
-    blr_native_write(w, "switch (to) {\ncase %u: a%u = B->mask; break;\n", program->first_block, program->first_block);
-    for (uint32_t t = 0; t < program->block_count; t++)
-        for (uint32_t b = 0; b < program->block_count && t != program->first_block; b++) {
-            const struct blr_spirv_block *block = &program->blocks[b];
-            if (block->kind != BLR_END_BARRIER || program->edges[block->first_edge].target != t)
-                continue;
-            blr_native_write(w, "case %u: a%u = B->mask; goto entered;\n", t, t);
-            break;
-        }
-    blr_native_write(w, "}\nif (0) { entered: ;\n");
-    keep_common(w, true);
+    blr_native_write(w, "if (to != %u) {\n", program->first_block);
+    keep_common(w, phase, true);
     blr_native_write(w, "}\n");
 }
 
-static void spill_common(struct blr_native_writer *w)
-{
-    for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;)
-        spill(w, x);
-}
-
-/* Writes the values of the batch to its registers, for the executor, and those of batches that wait or have waited. */
-static void write_leave(struct blr_native_writer *w)
+/* One batch from barrier to barrier; before an operation that is unusual it leaves. */
+static void write_batch(struct blr_native_writer *w, uint32_t phase)
 {
     const struct blr_spirv_program *program = w->program;
+    blr_native_write(w, "const u8 all = B->waiting; if (all == 0) continue;\n"
+                        "u8 m = 0, alive = all, waiting = 0; int lo = 0, hi = 0; unsigned at = ~0u; (void)lo; (void)hi;\n");
+    for (uint32_t b = phase; b < program->block_count; b++)
+        if (w->phases[b] == phase)
+            blr_native_write(w, "u8 a%u = 0;\n", b);
+    declare_builtins(w, false);
+    declare_values(w, phase);
+    bool returns = false; /* else all lanes wait again */
+    for (uint32_t b = phase; b < program->block_count; b++)
+        returns |= w->phases[b] == phase && program->blocks[b].kind == BLR_END_RETURN;
+    write_entries(w, phase);
+    w->stop_count = 0;
+    for (uint32_t b = phase; b < program->block_count; b++)
+        if (w->phases[b] == phase)
+            write_block(w, b);
+    blr_native_write(w, "E%u: ;\n%sif (waiting) { apart |= in != ~0u && in != at; B->waiting_in = in = at;\n", phase,
+                     returns ? "B->waiting = waiting;\n" : "");
+    if (program->has_barriers)
+        keep_common(w, phase, false);
+    blr_native_write(w, "}\n");
+    if (w->stop_count == 0)
+        return;
+    blr_native_write(w, "if (0) {\n");
     for (uint32_t i = 0; i < w->stop_count; i++)
         write_stop(w, w->stops[2 * i], w->stops[2 * i + 1]);
-    blr_native_write(w, "left: B->mask = m; B->alive = alive; B->waiting = waiting;\n");
-    for (uint32_t b = 0; b < program->block_count; b++)
-        blr_native_write(w, "B->arrived[%u] = a%u;\n", b, b);
-    spill_common(w);
-    if (program->has_barriers) {
-        blr_native_write(w, "const unsigned own = b;\n"
-                            "for (b = 0; b < f->count; b++) { B = &f->batches[b]; f->number = b;\nif (b > own) " GO_ON
-                            "if (b == own || (B->waiting == 0 && (phase == 0 || B->mask == 0))) continue;\n");
-        keep_common(w, true);
-        spill_common(w);
-        blr_native_write(w, "}\nf->number = own;\n");
+    blr_native_write(w, "L%u: B->mask = m; B->alive = alive; B->waiting = waiting; B->waiting_in = at;\n", phase);
+    for (uint32_t b = phase; b < program->block_count; b++)
+        if (w->phases[b] == phase)
+            blr_native_write(w, "B->arrived[%u] = a%u;\n", b, b);
+    keep_common(w, phase, false);
+    blr_native_write(w, "goto leave;\n}\n");
+    w->leaves = true;
+}
+
+/* All batches of a group from barrier to barrier. */
+static void write_phase(struct blr_native_writer *w, uint32_t phase)
+{
+    const struct blr_spirv_program *program = w->program;
+    bool enters = false;
+    for (uint32_t t = phase; t < program->block_count; t++)
+        if (w->phases[t] == phase && blr_native_enters(program, t)) {
+            blr_native_write(w, "case %u:\n", t);
+            enters = true;
+        }
+    if (!enters)
+        return;
+    blr_native_write(w, "for (unsigned b = 0; b < count; b++) { struct blr_native_batch *const B = &batches[b]; f->number = b;\n");
+    write_batch(w, phase);
+    blr_native_write(w, "}\nbreak;\n");
+}
+
+/* Writes the values of the group's batches to their registers, for the executor. */
+static void write_leave(struct blr_native_writer *w)
+{
+    blr_native_write(w, "leave: ;\nconst unsigned own = f->number;\n"
+                        "for (unsigned b = 0; b < count; b++) { struct blr_native_batch *const B = &batches[b]; f->number = b;\n"
+                        "if (b != own) B->alive = B->waiting;\n"
+                        "if (b > own) { B->block = to; B->mask = B->waiting; B->waiting = 0; }\n"
+                        "if (B->alive == 0) continue;\n");
+    for (const struct blr_native_value *x = NULL; (x = next_common(w, x)) != NULL;) {
+        declare_value(w, x);
+        keep(w, x, true);
+        spill(w, x);
     }
-    blr_native_write(w, "return %d;\n", BLR_NATIVE_LEFT);
+    blr_native_write(w, "}\nf->number = own;\nreturn %d;\n", BLR_NATIVE_LEFT);
 }
 
 /* Where the batches go on that wait at a barrier. */
 static void write_barrier(struct blr_native_writer *w)
 {
     const struct blr_spirv_program *program = w->program;
-    blr_native_write(w, "if (apart) return %d;\nif (in == ~0u) break;\nswitch (in) {\n", BLR_NATIVE_APART);
+    blr_native_write(w, "if (apart) { for (unsigned b = 0; b < count; b++) batches[b].alive = batches[b].waiting; return %d; }\nif (in == ~0u) break;\nswitch (in) {\n", BLR_NATIVE_APART);
     for (uint32_t b = 0; b < program->block_count; b++)
         if (program->blocks[b].kind == BLR_END_BARRIER)
             blr_native_write(w, "case %u: to = %u; break;\n", b, program->edges[program->blocks[b].first_edge].target);
     blr_native_write(w, "}\nif (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n", BLR_NATIVE_STOPPED);
 }
 
-static void write_batch(struct blr_native_writer *w)
-{
-    const struct blr_spirv_program *program = w->program;
-    blr_native_write(w, "u8 m = 0, alive = B->alive, waiting = 0; int lo = 0, hi = 0; (void)lo; (void)hi;\n");
-    for (uint32_t b = 0; b < program->block_count; b++)
-        blr_native_write(w, "u8 a%u = 0;\n", b);
-    declare_builtins(w, false);
-    declare_values(w);
-    write_entries(w);
-    for (uint32_t b = 0; b < program->block_count; b++)
-        write_block(w, b);
-    blr_native_write(w, "end: ;\n");
-    if (program->has_barriers) {
-        blr_native_write(w, "B->alive = alive; B->mask = 0; B->waiting = waiting;\nif (waiting) {\n"
-                            "apart |= in != ~0u && in != B->waiting_in; in = B->waiting_in;\n");
-        keep_common(w, false);
-        blr_native_write(w, "}\n");
-    }
-    if (w->stop_count == 0)
-        return;
-    blr_native_write(w, "if (0) {\n");
-    write_leave(w);
-    blr_native_write(w, "}\n");
-}
-
 static void write_function(struct blr_native_writer *w)
 {
     const struct blr_spirv_program *program = w->program;
     w->is_grouped = program->has_barriers || program->uses_local;
-    blr_native_write(w, "%sunsigned blr_native_kernel(struct blr_native_frame *f) {\n", blr_native_prelude);
+    blr_native_write(w, "%sunsigned blr_native_kernel(struct blr_native_frame *f) {\nunsigned to, in, apart;\n"
+                        "const unsigned count = f->count; struct blr_native_batch *const batches = f->batches;\n", blr_native_prelude);
     declare_presets(w);
     blr_native_write(w, "for (; f->group < f->groups; f->group++) { const u8 g = f->group; (void)g;\n");
     declare_builtins(w, true);
-    if (w->is_grouped)
-        blr_native_write(w, "for (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b];\n"
-                            "B->mask = B->alive = b + 1 < f->count ? ALL : f->last; B->waiting = 0; B->block = %u; }\n", program->first_block);
-    if (program->has_barriers)
-        blr_native_write(w, "unsigned to = %u;\nfor (unsigned phase = 0;; phase = 1) {\nunsigned in = ~0u, apart = 0;\n", program->first_block);
-    if (w->is_grouped)
-        blr_native_write(w, "for (unsigned b = 0; b < f->count; b++) { struct blr_native_batch *B = &f->batches[b]; f->number = b;\n%s",
-                         program->has_barriers ? GO_ON "if (B->mask == 0) continue;\n" : "");
-    else
-        blr_native_write(w, "{ struct blr_native_batch *const B = f->batches; B->alive = f->last;\n");
-    write_batch(w);
+    blr_native_write(w, "for (unsigned b = 0; b < count; b++) { batches[b].waiting = b + 1 < count ? ALL : f->last; batches[b].mask = 0; }\n"
+                        "to = %u;\nfor (;;) { in = ~0u, apart = 0;\nswitch (to) {\n", program->first_block);
+    for (uint32_t b = 0; b < program->block_count; b++)
+        if (w->phases[b] == b)
+            write_phase(w, b);
     blr_native_write(w, "}\n");
-    if (program->has_barriers) {
-        write_barrier(w);
-        blr_native_write(w, "}\n");
-    }
-    blr_native_write(w, "if (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n}\nreturn %d;\n}\n", BLR_NATIVE_STOPPED,
+    write_barrier(w);
+    blr_native_write(w, "}\nif (UNLIKELY(--*f->patience == 0) && !f->go_on(f)) return %d;\n}\nreturn %d;\n", BLR_NATIVE_STOPPED,
                      BLR_NATIVE_DONE);
+    if (w->leaves)
+        write_leave(w);
+    blr_native_write(w, "}\n");
 }
 
 uint32_t blr_native_components_of_builtins(const struct blr_spirv_program *program)
@@ -406,10 +428,13 @@ char *blr_native_text(const struct blr_spirv_program *program)
     const bool ready = blr_native_values_new(&values, program);
     if (ready && !values.failed) {
         writer.text = blr_new(writer.room);
-        writer.no_memory = writer.text == NULL;
-        write_function(&writer);
+        writer.phases = blr_native_phases(program);
+        writer.no_memory = writer.text == NULL || writer.phases == NULL;
+        if (!writer.no_memory)
+            write_function(&writer);
     }
     blr_native_values_free(&values);
+    blr_delete(writer.phases);
     blr_delete(writer.stops);
     if (!writer.no_memory)
         return writer.text;

@@ -2,7 +2,7 @@
 #ifndef BINDLESS_REFERENCE_SPIRV_NATIVE_NATIVE_WRITER_H
 #define BINDLESS_REFERENCE_SPIRV_NATIVE_NATIVE_WRITER_H
 
-#include "spirv/native/value_classes.h"
+#include "spirv/native/phases.h"
 
 struct blr_native_writer {
     const struct blr_spirv_program *program;
@@ -12,6 +12,8 @@ struct blr_native_writer {
     bool no_memory;
     uint32_t *stops; /* pairs of block and operation: where the function may stop */
     uint32_t stop_count, stop_room;
+    uint32_t *phases; /* by block */
+    bool leaves;     /* some phase may stop */
     bool is_grouped; /* the batches of a group run from barrier to barrier */
 };
 

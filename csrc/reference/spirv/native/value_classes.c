@@ -139,6 +139,32 @@ static bool is_below(const struct blr_native_values *values, uint32_t block, con
     return false;
 }
 
+/* Which component of the built-in variables x is, if it counts the work-items of a group. */
+static bool counts_items(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t *component)
+{
+    const struct blr_spirv_program *program = values->program;
+    *component = 0;
+    for (uint32_t i = 0; i < program->builtin_count; *component += program->builtins[i++].components)
+        if (blr_native_value_at(values, program->builtins[i].place, program->builtins[i].size) == x)
+            return program->builtins[i].what == BLR_BUILTIN_LOCAL_INVOCATION_ID ||
+                   program->builtins[i].what == BLR_BUILTIN_LOCAL_INVOCATION_INDEX;
+    return false;
+}
+
+bool blr_native_is_below_bound(const struct blr_native_values *values, const struct blr_native_value *condition, uint32_t *component)
+{
+    const struct blr_recipe *recipe = recipe_of(values, condition);
+    if (recipe == NULL || (recipe->opcode != BLR_OP_ULessThan && recipe->opcode != BLR_OP_SLessThan))
+        return false;
+    const struct blr_native_value *x = source_of(values, condition, 0), *bound = source_of(values, condition, 1);
+    for (uint32_t step = 0; step < values->program->op_count && x->size >= 4 && (recipe = recipe_of(values, x)) != NULL; step++) {
+        if (recipe->kind != BLR_RECIPE_COPY && (recipe->kind != BLR_RECIPE_CONVERT || recipe->type == 'f' || recipe->to == 'f'))
+            break;
+        x = source_of(values, x, 0);
+    }
+    return bound->preset && bound->class == BLR_CLASS_UNIFORM && counts_items(values, x, component);
+}
+
 /* Whether x | y is x + y: x is a product or is shifted to the left, above all bits of y, or it is below all of them. */
 static bool is_sum(const struct blr_native_values *values, uint32_t number, const struct blr_native_value *x,
                    const struct blr_native_value *y)
@@ -158,6 +184,86 @@ static bool is_sum(const struct blr_native_values *values, uint32_t number, cons
            (number < values->program->blocks[block].first || number >= values->program->blocks[block].end))
         block++;
     return block < values->program->block_count && is_below(values, block, x, bits & (0 - bits));
+}
+
+/* ---------------------------------------------------------------- strides */
+
+#define MOST_SOURCES 16u
+
+static bool find_stride(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t depth, uint64_t *stride)
+{
+    const struct blr_recipe *recipe = recipe_of(values, x);
+    uint64_t other = 0;
+    *stride = x->class == BLR_CLASS_LINEAR;
+    if (x->class == BLR_CLASS_UNIFORM || x->preset)
+        return x->class != BLR_CLASS_LANES;
+    if (recipe == NULL || depth == 0 || x->class == BLR_CLASS_LANES || !find_stride(values, source_of(values, x, 0), depth - 1, stride))
+        return false;
+    const bool adds = recipe->opcode == BLR_OP_IAdd || recipe->opcode == BLR_OP_BitwiseOr;
+    switch (recipe->kind) {
+    case BLR_RECIPE_COPY:
+    case BLR_RECIPE_CONVERT:
+    case BLR_RECIPE_OFFSET:
+    case BLR_RECIPE_AXIS: break;
+    case BLR_RECIPE_INDEX: other = values->program->ops[x->writer].literal; break;
+    case BLR_RECIPE_VALUE: other = 1; break;
+    default: return false;
+    }
+    if (other != 0) {
+        uint64_t second;
+        if (other > INT32_MAX || (recipe->kind == BLR_RECIPE_VALUE && !adds) ||
+            !find_stride(values, source_of(values, x, 1), depth - 1, &second))
+            return false;
+        *stride += second * other;
+    }
+    return *stride <= INT32_MAX;
+}
+
+bool blr_native_stride_of(const struct blr_native_values *values, const struct blr_native_value *x, uint64_t *stride)
+{
+    return x->class == BLR_CLASS_LINEAR && !x->preset && find_stride(values, x, MOST_SOURCES, stride);
+}
+
+/* ---------------------------------------------------------------- local memory */
+
+/* How the one operation that writes a value before each of its uses computes it, behind copies; NULL for none or several.
+ * Of values that blocks share, the kernel's first block is sure to write. */
+static const struct blr_recipe *surely_from(const struct blr_native_values *values, const struct blr_native_value **x)
+{
+    const struct blr_spirv_block *first = &values->program->blocks[values->program->first_block];
+    for (uint32_t step = 0; step < values->program->op_count; step++) {
+        const struct blr_recipe *recipe = recipe_of(values, *x);
+        if (recipe == NULL || ((*x)->crosses && ((*x)->writer < first->first || (*x)->writer >= first->end)))
+            return NULL;
+        if (recipe->kind != BLR_RECIPE_COPY)
+            return recipe;
+        *x = source_of(values, *x, 0);
+    }
+    return NULL;
+}
+
+bool blr_native_is_within_local(const struct blr_native_values *values, uint32_t number, uint32_t size)
+{
+    const struct blr_spirv_program *program = values->program;
+    const struct blr_native_value *x = blr_native_operand(values, number, 0, 0), *index, *base;
+    const struct blr_recipe *recipe = surely_from(values, &x);
+    uint64_t length;
+    if (recipe == NULL || recipe->kind != BLR_RECIPE_INDEX)
+        return false;
+    const uint64_t stride = program->ops[x->writer].literal;
+    base = source_of(values, x, 0);
+    index = source_of(values, x, 1);
+    recipe = surely_from(values, &index);
+    if (recipe == NULL || recipe->kind != BLR_RECIPE_AXIS || !find_constant(values, source_of(values, index, 1), &length) ||
+        length > UINT32_MAX || stride > UINT32_MAX || size > stride)
+        return false;
+    surely_from(values, &base);
+    for (uint32_t i = 0; i < program->preset_count; i++) {
+        const struct blr_spirv_preset *preset = &program->presets[i];
+        if (preset->kind == BLR_PRESET_LOCAL && blr_native_value_at(values, preset->place, preset->size) == base)
+            return preset->offset <= program->local_bytes && length * stride <= program->local_bytes - preset->offset;
+    }
+    return false;
 }
 
 /* ---------------------------------------------------------------- classes */
@@ -391,7 +497,7 @@ bool blr_native_values_new(struct blr_native_values *values, const struct blr_sp
     if (ready) {
         for (uint32_t v = 0; v < registers; v++)
             values->values[v] = (struct blr_native_value){.place = v / 4 * BLR_LANES, .size = 1u << v % 4, .number = v};
-        values->count = registers;
+        values->count = values->shared = registers;
         mark_presets(values);
         name_values(values, within, registers);
         if (!values->failed)

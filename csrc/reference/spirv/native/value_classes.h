@@ -24,7 +24,7 @@ struct blr_native_values {
     const struct blr_spirv_program *program;
     struct blr_recipe *recipes;      /* by operation */
     struct blr_native_value *values; /* by place and size, then one for each result that stays within its block */
-    uint32_t count, room;
+    uint32_t count, room, shared; /* shared: those by place and size */
     struct blr_native_value **operands; /* of all operations */
     uint32_t *first_operand;         /* by operation */
     uint32_t operand_count;
@@ -48,6 +48,16 @@ uint32_t blr_native_components(const struct blr_native_values *values, uint32_t 
 
 /* How an operation is computed from its operands, for component c; the class of its result is the same or above. */
 enum blr_native_class blr_native_class_of(const struct blr_native_values *values, uint32_t op, uint32_t c);
+
+/* The stride of a line, where it is the same whenever the value is written. */
+bool blr_native_stride_of(const struct blr_native_values *values, const struct blr_native_value *x, uint64_t *stride);
+
+/* Whether an access reaches its memory: that of the work-group, by an index that is checked against an axis. */
+bool blr_native_is_within_local(const struct blr_native_values *values, uint32_t op, uint32_t size);
+
+/* Whether a condition is that a work-item's number in its group, a component of the built-in variables, is below a number that
+ * all work-items of the group share. */
+bool blr_native_is_below_bound(const struct blr_native_values *values, const struct blr_native_value *condition, uint32_t *component);
 
 /* Whether the result replaces that of the active lanes alone. */
 static inline bool blr_native_blends(const struct blr_spirv_op *op) { return op->blend || op->keeps; }
