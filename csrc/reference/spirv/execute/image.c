@@ -163,20 +163,30 @@ struct items {
     uint32_t count;
 };
 
+/* The numbers of all lanes; inlined for each number of components, so that compilers make vectors of it. */
+static inline __attribute__((always_inline)) void interleave(const uint32_t *restrict source, uint32_t *restrict to, size_t components)
+{
+    for (size_t n = 0; n < BLR_LANES; n++)
+        for (size_t c = 0; c < components; c++)
+            to[n * components + c] = source[c * BLR_LANES + n];
+}
+
 /* Copies 32-bit numbers of the active lanes from the registers of a vector to consecutive items. */
 static void collect(const struct blr_spirv_batch *batch, const struct items *items, uint32_t place, uint32_t components,
                     void *target)
 {
     const uint32_t *source = blr_register(batch, place);
     uint32_t *to = target;
-    for (size_t c = 0; c < components; c++, source += BLR_LANES) {
-        if (items->count == BLR_LANES)
-            for (size_t n = 0; n < BLR_LANES; n++)
-                to[n * components + c] = source[n];
-        else
+    if (items->count == BLR_LANES && components == 1)
+        memcpy(to, source, BLR_LANES * sizeof *to);
+    else if (items->count == BLR_LANES && components == 2)
+        interleave(source, to, 2);
+    else if (items->count == BLR_LANES)
+        interleave(source, to, 3);
+    else
+        for (size_t c = 0; c < components; c++, source += BLR_LANES)
             for (size_t n = 0; n < items->count; n++)
                 to[n * components + c] = source[items->lane[n]];
-    }
 }
 
 /* Integer coordinates of a sample name a texel: its centre has the texel's value under every sampler. */
@@ -244,7 +254,9 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
         const uint32_t *values = (const uint32_t *)(const void *)items->values;
         uint32_t *r = (uint32_t *)result;
         for (size_t c = 0; c < channels; c++, r += BLR_LANES)
-            if (items->count == BLR_LANES && channels == 4)
+            if (items->count == BLR_LANES && channels == 1)
+                memcpy(r, values, BLR_LANES * sizeof *r);
+            else if (items->count == BLR_LANES && channels == 4)
                 for (size_t n = 0; n < BLR_LANES; n++)
                     r[n] = values[n * 4 + c];
             else if (items->count == BLR_LANES)
