@@ -316,6 +316,25 @@ def test_a_group_without_barriers_that_leaves(
         np.testing.assert_array_equal(results[1], 63 - i | 64)
 
 
+def test_strides_that_narrow_numbers_change(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None]
+) -> None:
+    text = """kernel void test(global long *out)
+        { local int part[128]; const int i = (int)get_local_id(0); part[i] = i;
+          const ushort small = (ushort)(i * 70000); const long wide = (long)(short)(i * 700);
+          const uchar byte = (uchar)(i * 3); const int line = i * -5;
+          barrier(CLK_LOCAL_MEM_FENCE);
+          out[get_global_id(0)] = small * 3L + wide * 7 + byte + line + part[127 - i]; }"""
+    executor, native = both_ways(
+        monkeypatch, lambda mark: run(mark + text, "test", 256, np.zeros(256, np.int64), local=128)[-1]
+    )
+    assert all(functions)
+    i = np.arange(256) % 128
+    expected = (i * 70000 % 65536) * 3 + (i * 700).astype(np.int16).astype(np.int64) * 7
+    np.testing.assert_array_equal(native, expected + (i * 3).astype(np.uint8) - i * 5 + 127 - i)
+    np.testing.assert_array_equal(native, executor)
+
+
 @bl.kernel
 def read_local(indices: Any, out: Any) -> None:
     """Read an array in local memory by an index, which is checked against its length."""

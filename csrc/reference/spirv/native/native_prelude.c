@@ -98,7 +98,7 @@ const char blr_native_prelude[] =
     /* The offset of an index from the end of an axis; false if the lanes differ in it, or one is outside. */
     "static inline int axis(u8 base, u8 stride, u8 size, int low, int high, u8 *offset) { s8 a, b;\n"
     "const u8 from = base + stride * (u8)low;\n"
-    "if (FEW(stride) && from < size && size <= ALL >> 1 && stride * (u8)(high - low) < size - from) { *offset = 0; return 1; }\n"
+    "if (__builtin_constant_p(size) && FEW(stride) && from < size && size <= ALL >> 1 && stride * (u8)(high - low) < size - from) { *offset = 0; return 1; }\n"
     "if (!line((s8)base, (s8)stride, low, high, &a, &b)) return 0;\n"
     "*offset = a < 0 ? size : 0;\n"
     "return (u8)a + *offset < size && (u8)b + *offset < size && (a < 0) == (b < 0); }\n"

@@ -68,7 +68,7 @@ static void declare_value(struct blr_native_writer *w, const struct blr_native_v
     if (x->class == BLR_CLASS_LANES)
         blr_native_write(w, "v%u r%u_%u = {0};\n", x->size, r, x->size);
     else if (blr_native_stride_of(w->values, x, &stride))
-        blr_native_write(w, "u%u r%u_%u = 0; enum { r%u_%us = %" PRIu64 " };\n", x->size, r, x->size, r, x->size, stride);
+        blr_native_write(w, "u%u r%u_%u = 0; const u%u r%u_%us = %" PRIu64 ";\n", x->size, r, x->size, x->size, r, x->size, stride);
     else
         blr_native_write(w, "u%u r%u_%u = 0, r%u_%us = 0; (void)r%u_%us;\n", x->size, r, x->size, r, x->size, r, x->size);
 }
@@ -312,8 +312,9 @@ static void write_entries(struct blr_native_writer *w, uint32_t phase)
 static void write_batch(struct blr_native_writer *w, uint32_t phase)
 {
     const struct blr_spirv_program *program = w->program;
-    blr_native_write(w, "const u8 all = B->waiting; if (all == 0) continue;\n"
-                        "u8 m = 0, alive = all, waiting = 0; int lo = 0, hi = 0; unsigned at = ~0u; (void)lo; (void)hi;\n");
+    blr_native_write(w, "%s\n"
+                        "u8 m = 0, alive = all, waiting = 0; int lo = 0, hi = 0; unsigned at = ~0u; (void)lo; (void)hi;\n",
+                     w->is_grouped ? "const u8 all = B->waiting; if (all == 0) continue;" : "const u8 all = f->last;");
     for (uint32_t b = phase; b < program->block_count; b++)
         if (w->phases[b] == phase)
             blr_native_write(w, "u8 a%u = 0;\n", b);
@@ -327,11 +328,12 @@ static void write_batch(struct blr_native_writer *w, uint32_t phase)
     for (uint32_t b = phase; b < program->block_count; b++)
         if (w->phases[b] == phase)
             write_block(w, b);
-    blr_native_write(w, "E%u: ;\n%sif (waiting) { apart |= in != ~0u && in != at; B->waiting_in = in = at;\n", phase,
-                     returns ? "B->waiting = waiting;\n" : "");
-    if (program->has_barriers)
+    blr_native_write(w, "E%u: ;\n%s", phase, returns && w->is_grouped ? "B->waiting = waiting;\n" : "");
+    if (program->has_barriers) {
+        blr_native_write(w, "if (waiting) { apart |= in != ~0u && in != at; B->waiting_in = in = at;\n");
         keep_common(w, phase, false);
-    blr_native_write(w, "}\n");
+        blr_native_write(w, "}\n");
+    }
     if (w->stop_count == 0)
         return;
     blr_native_write(w, "if (0) {\n");
@@ -358,7 +360,8 @@ static void write_phase(struct blr_native_writer *w, uint32_t phase)
         }
     if (!enters)
         return;
-    blr_native_write(w, "for (unsigned b = 0; b < count; b++) { struct blr_native_batch *const B = &batches[b]; f->number = b;\n");
+    blr_native_write(w, w->is_grouped ? "for (unsigned b = 0; b < count; b++) { struct blr_native_batch *const B = &batches[b]; f->number = b;\n"
+                                      : "{ struct blr_native_batch *const B = batches;\n");
     write_batch(w, phase);
     blr_native_write(w, "}\nbreak;\n");
 }
@@ -399,8 +402,9 @@ static void write_function(struct blr_native_writer *w)
     declare_presets(w);
     blr_native_write(w, "for (; f->group < f->groups; f->group++) { const u8 g = f->group; (void)g;\n");
     declare_builtins(w, true);
-    blr_native_write(w, "for (unsigned b = 0; b < count; b++) { batches[b].waiting = b + 1 < count ? ALL : f->last; batches[b].mask = 0; }\n"
-                        "to = %u;\nfor (;;) { in = ~0u, apart = 0;\nswitch (to) {\n", program->first_block);
+    if (w->is_grouped)
+        blr_native_write(w, "for (unsigned b = 0; b < count; b++) { batches[b].waiting = b + 1 < count ? ALL : f->last; batches[b].mask = 0; }\n");
+    blr_native_write(w, "to = %u;\nfor (;;) { in = ~0u, apart = 0;\nswitch (to) {\n", program->first_block);
     for (uint32_t b = 0; b < program->block_count; b++)
         if (w->phases[b] == b)
             write_phase(w, b);

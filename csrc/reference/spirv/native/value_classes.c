@@ -190,6 +190,7 @@ static bool is_sum(const struct blr_native_values *values, uint32_t number, cons
 
 #define MOST_SOURCES 16u
 
+/* Of positive strides alone, which no conversion changes. */
 static bool find_stride(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t depth, uint64_t *stride)
 {
     const struct blr_recipe *recipe = recipe_of(values, x);
@@ -216,7 +217,7 @@ static bool find_stride(const struct blr_native_values *values, const struct blr
             return false;
         *stride += second * other;
     }
-    return *stride <= INT32_MAX;
+    return *stride <= (uint64_t)INT32_MAX >> (x->size < 4 ? 32 - 8 * x->size : 0);
 }
 
 bool blr_native_stride_of(const struct blr_native_values *values, const struct blr_native_value *x, uint64_t *stride)
