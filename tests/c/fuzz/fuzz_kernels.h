@@ -40,6 +40,9 @@ static void run_kernel(blr_module_t module, const char *name)
     uint64_t sizes[MOST_ARGUMENTS];
     static unsigned char value[BUFFER_SIZE];
     uint64_t address = (uint64_t)(uintptr_t)buffer;
+    uint64_t size;
+    if (blrKernelGetNativeText(kernel, NULL, &size)) /* it is written for its size */
+        abort();
     bool fits = properties.argument_count <= MOST_ARGUMENTS;
     for (uint32_t i = 0; fits && i < properties.argument_count; i++) {
         blr_kernel_argument_t argument;

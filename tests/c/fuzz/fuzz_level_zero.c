@@ -214,9 +214,13 @@ static void set_argument(void)
     uint32_t index = number(5);
     uint64_t value = 0;
     void *handle = NULL;
-    switch (byte() % 6) {
+    static const char *const names[] = {"twice", "counter", "count", "no such name"};
+    size_t size;
+    switch (byte() % 8) {
     case 0: handle = ANY(images); break;
     case 1: handle = ANY(samplers); break;
+    case 5: ze.Module.pfnGetFunctionPointer(ANY(modules), names[byte() % 4], &handle); break;
+    case 6: ze.Module.pfnGetGlobalPointer(ANY(modules), names[byte() % 4], &size, &handle); break;
     case 2: handle = at.memory + number(200); break;
     case 3: ze.ImageExp.pfnGetDeviceOffsetExp(ANY(images), &value); handle = (void *)(uintptr_t)value; break;
     case 4: ze.Kernel.pfnSetArgumentValue(kernel, index, number(64), NULL); return;
