@@ -684,6 +684,8 @@ typedef struct blr_resampling {
     double fill;                          /* 1 is the largest code of a normalized image; may be not-a-number */
     uint32_t ignore_nan;                  /* 1: texels that are not numbers have no weight, and the other weights are
                                            * divided by their sum; EXACT, images of floats */
+    uint32_t ties_to_even;                /* 1: of two nearest texels the even one is meant, not the upper one; EXACT */
+    uint32_t double_sums;                 /* 1: weights and sums have double precision; EXACT, images of codes */
     void *values;                         /* packed, value_channels for each element */
     blr_element_type_t value_type;
     uint32_t value_channels;              /* at most those of the image */

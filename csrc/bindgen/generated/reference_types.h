@@ -353,6 +353,8 @@ typedef struct blr_resampling
   blr_boundary_t boundary[3];
   double fill;
   uint32_t ignore_nan;
+  uint32_t ties_to_even;
+  uint32_t double_sums;
   void *values;
   blr_element_type_t value_type;
   uint32_t value_channels;

@@ -17,6 +17,8 @@
  *     bit 28      there are fields of vectors on grids of their own, in place of an array (filter/field.h)
  *     bit 29      there is one, a linear one, of less than 2^28 vectors, and two or more along each axis: place.h may have
  *                 code for it, and else reads it like others
+ *     bit 30      of two nearest texels the even one is meant, instead of the upper one
+ *     bit 31      weights and sums of integers of 8 and 16 bits have double precision
  * Bits 22-27 are those of arrays in memory.
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_INCLUDE_MODE_H
@@ -61,6 +63,8 @@ static inline bool has_packed_rows(uint mode) { return (KNOWN_MODE(mode) >> 25 &
 static inline bool is_uncentred(uint mode) { return (KNOWN_MODE(mode) >> 27 & 1) != 0; }
 static inline bool has_fields(uint mode) { return (KNOWN_MODE(mode) >> 28 & 1) != 0; }
 static inline bool has_linear_field(uint mode) { return (KNOWN_MODE(mode) >> 29 & 1) != 0; }
+static inline bool has_even_ties(uint mode) { return (KNOWN_MODE(mode) >> 30 & 1) != 0; }
+static inline bool has_double_sums(uint mode) { return (KNOWN_MODE(mode) >> 31 & 1) != 0; }
 static inline bool is_small(uint mode) { return (KNOWN_MODE(mode) >> 26 & 1) != 0; }
 
 #endif

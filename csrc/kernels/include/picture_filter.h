@@ -1,5 +1,6 @@
 /* The value of an element of a picture, filtered from texels, which `fetched` of the including file reads; `image` is what it
- * reads them from, of type IMAGE. Weights and sums have single precision, of 32-bit integers double.
+ * reads them from, of type IMAGE. Weights and sums have single precision, of 32-bit integers double, and of
+ * others where the mode says so.
  *
  * Texels that are not a number can have no weight: then the sum is divided by the sum of the other weights. */
 #include "boundary.h"
@@ -65,19 +66,26 @@ static inline uint4 filled(struct source source)
 #endif
 }
 
-/* The index of the nearest texel, or BINDLESS_OUTSIDE; inner: the position is inside. */
-INLINED int nearest_of(double p, int n, uint boundary, bool inner)
+/* The index nearest to a position; of two, the upper or the even one. */
+INLINED int index_near(double p, uint mode)
 {
-    if (inner) return floor_of(p + 0.5).index;
-    return bindless_texel_at(floor_of(folded(p, n, boundary) + 0.5).index, n, boundary);
+    const struct whole upper = floor_of(p + 0.5);
+    return has_even_ties(mode) && (upper.index & 1) != 0 && upper.value == p + 0.5 ? upper.index - 1 : upper.index;
+}
+
+/* The index of the nearest texel, or BINDLESS_OUTSIDE; inner: the position is inside. */
+INLINED int nearest_of(double p, int n, uint axis, uint mode, bool inner)
+{
+    if (inner) return index_near(p, mode);
+    return bindless_texel_at(index_near(folded(p, n, boundary(mode, axis)), mode), n, boundary(mode, axis));
 }
 
 INLINED uint4 nearest(IMAGE image, uint layer, struct position p, struct source source, bool inner)
 {
     const uint mode = source.mode;
-    const int x = nearest_of(p.x, source.size_x, boundary(mode, 0), inner);
-    const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, boundary(mode, 1), inner) : 0;
-    const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, boundary(mode, 2), inner) : 0;
+    const int x = nearest_of(p.x, source.size_x, 0, mode, inner);
+    const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, 1, mode, inner) : 0;
+    const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, 2, mode, inner) : 0;
     if (x < 0 || y < 0 || z < 0) return filled(source);
     return STORED_COLOR(fetched(image, layer, x, y, z, source), source.format, mode);
 }
@@ -109,7 +117,7 @@ INLINED uint4 blended(IMAGE image, uint layer, struct position p, struct source 
     const uint format = source.format, mode = source.mode;
     const bool linear = interpolation(mode) == BINDLESS_LINEAR;
 #if !CLASS_F
-    if (channel_size(format) == 4) {
+    if (channel_size(format) == 4 || has_double_sums(mode)) {
         if (linear) return stored_doubles(filtered_double(image, layer, p, source, 2, inner), format, mode);
         return stored_doubles(filtered_double(image, layer, p, source, 4, inner), format, mode);
     }

@@ -63,13 +63,14 @@ INLINED uint4 stored(float4 value, uint format, uint mode)
 #if CLASS_F
 #define STORED_COLOR(VALUE, FORMAT, MODE) stored(VALUE, FORMAT, MODE)
 #else
-/* Sums of 32-bit integers. */
+/* Sums of integers in double precision. */
 static inline uint element_of_double(double value, uint format, uint mode)
 {
-    if (floating(format) || element_size(format) < 4) return element_of_value((float)value, format, mode);
-    const double largest = signed_element(format) ? 2147483647.0 : 4294967295.0;
-    const double smallest = signed_element(format) ? -2147483648.0 : 0.0;
-    const double within = value < smallest ? smallest : value > largest ? largest : value;
+    if (floating(format)) return element_of_value((float)value, format, mode);
+    const uint bits_of_size = 8 * element_size(format) - (signed_element(format) ? 1 : 0);
+    const double count = (double)((ulong)1 << bits_of_size), largest = count - 1.0, smallest = signed_element(format) ? -count : 0.0;
+    const double number = value == value ? value : 0.0;
+    const double within = number < smallest ? smallest : number > largest ? largest : number;
     const double magnitude = within < 0.0 ? -within : within;
     const uint whole = (uint)magnitude;
     const double rest = magnitude - (double)whole;

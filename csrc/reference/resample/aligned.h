@@ -54,9 +54,9 @@ INLINE void NAME(weigh_line)(const struct blr_resample *resample, const double *
                              const uint32_t taps, int32_t *restrict first, REAL weights[4][LANES])
 {
     int32_t low[LANES];
-    const double half = taps == 1 ? 0.5 : 0.0;
+    const bool ties_to_even = resample->picture.ties_to_even != 0;
     for (int32_t i = 0; i < (int32_t)count; i++)
-        low[i] = (int32_t)floor(at[i] + half);
+        low[i] = taps == 1 ? nearest_texel(at[i], ties_to_even) : (int32_t)floor(at[i]);
     if (taps == 2)
         NAME(weigh)(at, low, count, BLR_INTERPOLATION_LINEAR, weights);
     else if (taps == 4)
@@ -152,7 +152,8 @@ static void NAME(sum_rows)(const struct blr_resample *resample, const struct blr
     double at[3][1];
     place(resample, row, resample->picture.centre, (double *const[3]){at[0], at[1], at[2]});
     for (uint32_t d = 1; d < resample->dimensions; d++) {
-        const int32_t low = (int32_t)floor(at[d][0] + (taps == 1 ? 0.5 : 0.0));
+        const bool ties_to_even = resample->picture.ties_to_even != 0;
+        const int32_t low = taps == 1 ? nearest_texel(at[d][0], ties_to_even) : (int32_t)floor(at[d][0]);
         NAME(bindless_weights)((REAL)(at[d][0] - (double)low), resample->picture.interpolation, weight[d], 1);
         for (uint32_t k = 0; k < taps; k++)
             offset[d][k] = NAME(texel_of)(resample, d, (int64_t)low - (taps == 4) + k) * resample->step[d];

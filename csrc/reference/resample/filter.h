@@ -17,7 +17,7 @@ INLINE void NAME(find_texels_of)(const struct blr_resample *resample, uint32_t d
     const uint32_t taps = bindless_taps(interpolation);
     for (uint32_t i = 0; i < GROUP; i++) {
         const double folded = blr_fold(at[i], n, boundary);
-        const double low = floor(taps == 1 ? folded + 0.5 : folded);
+        const double low = taps == 1 ? (double)nearest_texel(folded, resample->picture.ties_to_even != 0) : floor(folded);
         const int64_t first = (int64_t)low - (taps == 4);
         NAME(bindless_weights)((REAL)(folded - low), interpolation, &axis->weight[0][i], GROUP);
         for (uint32_t k = 0; k < taps; k++) {

@@ -44,14 +44,18 @@ static void NAME(begin_run)(const struct blr_resample *resample, double at[3][BL
                             const uint32_t taps, uint32_t lanes, struct NAME(run) *run)
 {
     const blr_interpolation_t interpolation = resample->picture.interpolation;
+    const bool ties_to_even = resample->picture.ties_to_even != 0;
     int32_t low[LANES];
     REAL weights[4][LANES];
     for (uint32_t d = 0; d < resample->dimensions; d++) {
         const double *restrict from = at[d] + item;
         const int32_t step = (int32_t)resample->step[d];
-        const double half = taps == 1 ? 0.5 : 0.0;
-        for (int32_t i = 0; i < (int32_t)count; i++)
-            low[i] = (int32_t)(from[i] + half);
+        if (taps == 1)
+            for (int32_t i = 0; i < (int32_t)count; i++)
+                low[i] = nearest_texel(from[i], ties_to_even);
+        else
+            for (int32_t i = 0; i < (int32_t)count; i++)
+                low[i] = (int32_t)from[i];
         if (d == 0)
             for (int32_t i = 0; i < (int32_t)count; i++)
                 run->offset[i] = (int64_t)(low[i] - (taps == 4)) * step;

@@ -76,7 +76,7 @@ static void limit(struct blr_resample *resample, int axis)
         range[1] = last + (double)bindless_extent(boundary);
     } else if (bindless_has_border(boundary)) { /* at least one texel of the filter exists */
         range[0] = -0.5 * taps;
-        range[1] = nextafter(last + 0.5 * taps, -1.0);
+        range[1] = taps == 1 && resample->picture.ties_to_even ? last + 0.5 : nextafter(last + 0.5 * taps, -1.0);
     }
 }
 
@@ -114,6 +114,7 @@ static void derive(struct blr_resample *resample)
         resample->projective |= !(resample->picture.matrix[12 + i] == last_row[i]);
     resample->straight = !resample->projective && resample->picture.coordinates == NULL;
     resample->kind = kind_of(texture->format);
+    resample->has_doubles = resample->kind >= BLR_TEXEL_S32 || resample->picture.double_sums;
     const int64_t extent[3] = {level->width, level->height, level->depth};
     const int64_t step[3] = {texture->pixel_size, (int64_t)level->row_pitch, (int64_t)level->slice_pitch};
     memcpy(resample->extent, extent, sizeof extent);

@@ -3,7 +3,7 @@
  *
  * Positions are computed in double precision, every step rounded. A texture unit's samples come from blr_texture_run. Exact
  * values are sums over texels: along y, then along z, then along x, from the first texel to the last, every product and
- * sum rounded to single precision; to double precision for integers of 32 bits. Results are bit-identical everywhere.
+ * sum rounded to single precision; to double precision for integers of 32 bits, and for others on request. Results are bit-identical everywhere.
  */
 #ifndef BINDLESS_REFERENCE_RESAMPLE_RESAMPLE_H
 #define BINDLESS_REFERENCE_RESAMPLE_RESAMPLE_H
@@ -26,7 +26,7 @@ enum blr_texel_kind {
     BLR_TEXEL_SNORM8,                     /* codes, of which the lowest counts as the one above */
     BLR_TEXEL_SNORM16,
     BLR_TEXEL_PACKED,                     /* bit fields: floats, or integers of at most 10 bits */
-    BLR_TEXEL_S32,                        /* the following ones are filtered in double precision */
+    BLR_TEXEL_S32,                        /* the following ones are always filtered in double precision */
     BLR_TEXEL_U32
 };
 
@@ -40,6 +40,7 @@ struct blr_resample {
     bool straight;                        /* no vectors and no division: positions along a row go one way */
     bool is_aligned;                      /* all axes are the image's, and a row has about as many elements as it reads */
     enum blr_texel_kind kind;
+    bool has_doubles;                     /* filters have double precision */
     bool is_window;
     int64_t extent[3];                    /* of the image, or the larger one of a window; 1 for axes that it lacks */
     int64_t origin[3], window_size[3];    /* texels of the window: the first, and their number */

@@ -101,6 +101,10 @@ static blr_result_t check_choices(const blr_resampling_t *picture)
                               "F32 (0) to FIELDS (2)");
     if (result == BLR_RESULT_SUCCESS)
         result = check_choice("ignore_nan", picture->ignore_nan, 1, "0 or 1");
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_choice("ties_to_even", picture->ties_to_even, 1, "0 or 1");
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_choice("double_sums", picture->double_sums, 1, "0 or 1");
     if (result == BLR_RESULT_SUCCESS && picture->centre != 0.5 && picture->centre != 0.0)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "centre %g: 0.5 or 0 is needed", picture->centre);
     return result;
@@ -124,11 +128,14 @@ static blr_result_t check_image(const blr_resampling_t *picture, const struct bl
         if (picture->ignore_nan && format->class != BLR_CLASS_FLOAT)
             return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "ignore_nan for an image of %s: only floats may be no numbers",
                             format->name);
+        if (picture->double_sums && format->class == BLR_CLASS_FLOAT)
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "double_sums for an image of %s: floats have sums of their own "
+                                                         "precision", format->name);
         return BLR_RESULT_SUCCESS;
     }
-    if (picture->ignore_nan)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "ignore_nan with precision %d: EXACT (1) is needed",
-                        (int)picture->precision);
+    if (picture->ignore_nan || picture->ties_to_even || picture->double_sums)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "ignore_nan, ties_to_even or double_sums with precision %d: EXACT (1) is "
+                                                     "needed", (int)picture->precision);
     if (picture->interpolation > BLR_INTERPOLATION_CUBIC)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "interpolation %d with precision %d: EXACT (1) is needed",
                         (int)picture->interpolation, (int)picture->precision);

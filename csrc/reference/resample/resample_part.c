@@ -156,6 +156,14 @@ static void complete_group(uint32_t count, uint32_t dimensions, double *const at
             at[d][i] = at[d][count - 1];
 }
 
+/* The texel nearest to a position, above or at it; of two, the upper or the even one. */
+INLINE int32_t nearest_texel(double at, bool ties_to_even)
+{
+    const double from_edge = at + 0.5;
+    const int32_t low = (int32_t)floor(from_edge);
+    return low - (ties_to_even && (low & 1) != 0 && (double)low == from_edge);
+}
+
 /* What a position needs: texels of the image alone, the fill value, or tests. */
 enum { INSIDE, BEYOND, OTHER };
 
@@ -225,14 +233,17 @@ typedef void (*gather_t_double)(const struct blr_resample *resample, const unsig
             texels[i] = (REAL)(DECODED);                                                                                 \
         }                                                                                                                \
     }
-GATHER(gather_s8, float, int8_t, code)
-GATHER(gather_u8, float, uint8_t, code)
-GATHER(gather_s16, float, int16_t, code)
-GATHER(gather_u16, float, uint16_t, code)
+#define GATHERS(REAL)                                                                                                    \
+    GATHER(gather_s8_##REAL, REAL, int8_t, code)                                                                         \
+    GATHER(gather_u8_##REAL, REAL, uint8_t, code)                                                                        \
+    GATHER(gather_s16_##REAL, REAL, int16_t, code)                                                                       \
+    GATHER(gather_u16_##REAL, REAL, uint16_t, code)                                                                      \
+    GATHER(gather_snorm8_##REAL, REAL, int8_t, code < -127 ? -127 : code)                                                \
+    GATHER(gather_snorm16_##REAL, REAL, int16_t, code < -32767 ? -32767 : code)
+GATHERS(float)
+GATHERS(double)
 GATHER(gather_f16, float, uint16_t, blr_lane_from_half(code))
 GATHER(gather_f32, float, float, code)
-GATHER(gather_snorm8, float, int8_t, code < -127 ? -127 : code)
-GATHER(gather_snorm16, float, int16_t, code < -32767 ? -32767 : code)
 GATHER(gather_s32, double, int32_t, code)
 GATHER(gather_u32, double, uint32_t, code)
 
@@ -248,16 +259,25 @@ static float packed_texel(const struct blr_resample *resample, const unsigned ch
     return format->class == BLR_CLASS_FLOAT ? unpacked.real[channel] : (float)unpacked.code[channel];
 }
 
-static void gather_packed(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],
-                          uint32_t channel, float texels[GROUP])
-{
-    for (uint32_t i = 0; i < GROUP; i++)
-        texels[i] = packed_texel(resample, first + offset[i], channel);
-}
+#define GATHER_PACKED(REAL)                                                                                              \
+    static void gather_packed_##REAL(const struct blr_resample *resample, const unsigned char *first,                    \
+                                     const int64_t offset[GROUP], uint32_t channel, REAL texels[GROUP])                  \
+    {                                                                                                                    \
+        for (uint32_t i = 0; i < GROUP; i++)                                                                             \
+            texels[i] = (REAL)packed_texel(resample, first + offset[i], channel);                                        \
+    }
+GATHER_PACKED(float)
+GATHER_PACKED(double)
 
-static const gather_t_float gathers_float[] = {gather_s8,  gather_u8,     gather_s16,     gather_u16,   gather_f16,
-                                               gather_f32, gather_snorm8, gather_snorm16, gather_packed};
-static const gather_t_double gathers_double[] = {[BLR_TEXEL_S32] = gather_s32, [BLR_TEXEL_U32] = gather_u32};
+static const gather_t_float gathers_float[] = {gather_s8_float, gather_u8_float,     gather_s16_float,     gather_u16_float,
+                                               gather_f16,      gather_f32,          gather_snorm8_float,  gather_snorm16_float,
+                                               gather_packed_float};
+static const gather_t_double gathers_double[] = {
+    [BLR_TEXEL_S8] = gather_s8_double,         [BLR_TEXEL_U8] = gather_u8_double,
+    [BLR_TEXEL_S16] = gather_s16_double,       [BLR_TEXEL_U16] = gather_u16_double,
+    [BLR_TEXEL_SNORM8] = gather_snorm8_double, [BLR_TEXEL_SNORM16] = gather_snorm16_double,
+    [BLR_TEXEL_PACKED] = gather_packed_double, [BLR_TEXEL_S32] = gather_s32,
+    [BLR_TEXEL_U32] = gather_u32};
 
 /* Prefetches the last rows of filters, whose texels were not read before. Any address may be prefetched. */
 static void prefetch_texels(uintptr_t first, const int64_t *offset, uint32_t count)
@@ -418,7 +438,7 @@ static void filter(const struct blr_resample *resample, const struct blr_resampl
         place(resample, &row, resample->picture.centre, into);
         complete_group(part->count, resample->dimensions, into);
     }
-    if (resample->kind >= BLR_TEXEL_S32)
+    if (resample->has_doubles)
         filter_part_double(resample, part, pitch, at);
     else
         filter_part_float(resample, part, pitch, at);
@@ -426,7 +446,7 @@ static void filter(const struct blr_resample *resample, const struct blr_resampl
 
 static void filter_box(const struct blr_resample *resample, const uint64_t begin[3], const uint64_t end[3])
 {
-    if (resample->kind >= BLR_TEXEL_S32)
+    if (resample->has_doubles)
         fill_box_double(resample, begin, end);
     else
         fill_box_float(resample, begin, end);

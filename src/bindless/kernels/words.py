@@ -13,7 +13,7 @@ from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageTy
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_call import ImageCall
 from ..model.image_descriptor import ImageDescriptor
-from ..model.resampling import FieldKind, Resampling
+from ..model.resampling import FieldKind, Resampling, Rounding
 from ..model.sampler import BindlessImageSampler
 from .launch_range import picture_kind, rows_kind
 
@@ -95,7 +95,13 @@ def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bo
         word |= flag << bit
     kind = picture_kind(picture.shape)
     window = picture.window is not None
-    return word | kind << 18 | (map_.centre == 0.5) << 20 | window << 21 | picture.fields << 28
+    word |= kind << 18 | (map_.centre == 0.5) << 20 | window << 21 | picture.fields << 28
+    return word | _arithmetic(filter_)
+
+
+def _arithmetic(filter_: Filter) -> int:
+    """The bits of ties and of double precision."""
+    return filter_.ties_to_even << 30 | filter_.double_sums << 31
 
 
 def memory_format(element: DType, texel: DType, channels: int) -> int:
@@ -118,6 +124,7 @@ def memory_mode(
     packed: bool,
     small: bool,
     fields: FieldKind = FieldKind.none,
+    rounding: Rounding = "away",
 ) -> int:
     """The argument ``mode`` of pictures of an array in memory: see csrc/kernels/include/mode.h.
 
@@ -135,12 +142,14 @@ def memory_mode(
         Whether rows are packed, and whether offsets fit 32 bits.
     fields : FieldKind
         Whether the vectors are fields, and which.
+    rounding : str
+        Of integers, as of ``Resampling``.
     """
-    word = filter_.interpolation.number | 1 << 13 | (coords is not None and not fields) << 14
+    word = filter_.interpolation.number | (rounding == "away") << 13 | (coords is not None and not fields) << 14
     word |= (coords is not None and coords.itemsize == 8) << 15 | rows_kind(shape) << 18 | (centre == 0.5) << 20
     for axis, keep in enumerate(keeps):
         word |= filter_.boundary[axis].number << (3 + 3 * axis) | keep << (22 + axis)
-    return word | packed << 25 | small << 26 | (centre == 0) << 27 | fields << 28
+    return word | packed << 25 | small << 26 | (centre == 0) << 27 | fields << 28 | _arithmetic(filter_)
 
 
 @lru_cache(64)

@@ -90,6 +90,8 @@ _NVDIFFRAST_MODES = {
     "linear-mipmap-nearest": (Interpolation.linear, LevelFilter.nearest),
     "linear-mipmap-linear": (Interpolation.linear, LevelFilter.linear),
 }
+_OPENCV = (Boundary.border, Boundary.edge, Boundary.mirrored_repeat, Boundary.repeat, Boundary.mirror)
+_OPENCV_MODES = (Interpolation.nearest, Interpolation.linear, Interpolation.bicubic)
 _PLAIN = (Interpolation.nearest, Interpolation.linear)
 _CONVOLUTIONS = (Interpolation.catmull_rom, Interpolation.bicubic)
 _EXTENDED = ("edge", "border")  # axes without a period
@@ -158,6 +160,8 @@ class Filter:
         Interpolation between the levels of a mipmap; ``none`` reads the first.
     ties_to_even : bool
         Whether nearest rounds positions halfway between two texels to the even one, instead of up.
+    double_sums : bool
+        Whether weights and sums of integers have double precision, of exact precision.
     """
 
     interpolation: Interpolation = Interpolation.linear
@@ -167,6 +171,7 @@ class Filter:
     ignore_nan: bool = False
     levels: LevelFilter = LevelFilter.none
     ties_to_even: bool = False
+    double_sums: bool = False
 
     @classmethod
     def of(
@@ -179,6 +184,7 @@ class Filter:
         ignore_nan: bool = False,
         levels: LevelFilter | str = LevelFilter.none,
         ties_to_even: bool = False,
+        double_sums: bool = False,
         fill_name: str = "fill",
     ) -> Filter:
         """A filter of names; one boundary for all axes, or one for each, x first.
@@ -201,6 +207,7 @@ class Filter:
             bool(ignore_nan),
             _member(LevelFilter, levels, "levels"),
             bool(ties_to_even),
+            bool(double_sums),
         )
 
     # ------------------------------------------------------------------ other libraries' names
@@ -288,6 +295,16 @@ class Filter:
         if align_corners and boundary is Boundary.mirrored_repeat:
             boundary = Boundary.mirror
         return cls.of(_TORCH_MODES[mode], boundary, precision=precision, ties_to_even=True)
+
+    @classmethod
+    def from_opencv(
+        cls, interpolation: int, border: int, fill: float, *, ties_to_even: bool = True, double_sums: bool = False
+    ) -> Filter:
+        """The filter of OpenCV's numbers of interpolations and border modes."""
+        return cls.of(
+            _OPENCV_MODES[interpolation], _OPENCV[border], fill, Precision.exact,
+            ties_to_even=ties_to_even, double_sums=double_sums,
+        )  # fmt: skip
 
     @classmethod
     def from_nvdiffrast(cls, filter_mode: str, boundary_mode: str) -> Filter:

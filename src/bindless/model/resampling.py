@@ -12,9 +12,12 @@ from .filter import CoordinateMap, Filter
 from .image_descriptor import ImageDescriptor
 from .string_enum import StringEnum
 
-__all__ = ["FieldKind", "Resampling", "Strategy", "Window"]
+__all__ = ["FieldKind", "Resampling", "Rounding", "Strategy", "Window"]
 
 _FLOAT32: np.dtype[np.generic] = np.dtype(np.float32)
+
+Rounding = Literal["even", "away"]
+"""Of integers halfway between two: to even, or away from zero."""
 
 
 class Strategy(StringEnum):
@@ -129,7 +132,7 @@ class Resampling:
     fields: FieldKind = FieldKind.none
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rounding: Literal["even", "away"] = "even"
+    rounding: Rounding = "even"
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
     footprints: bool = False

@@ -15,7 +15,7 @@ from ..image.spline_filter import described_filter, spline_launches
 from ..model.arrays import DType
 from ..model.enums import Precision
 from ..model.filter import Filter
-from ..model.resampling import FieldKind
+from ..model.resampling import FieldKind, Rounding
 from ..sampling.fields import kind_of_fields, pack_fields
 from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
 from ..sycl.queue.queue import Queue
@@ -60,6 +60,7 @@ def values_in_place(
         not isinstance(pixels, UsmArray)
         or filter_.precision is not Precision.exact
         or not (coords is None or isinstance(coords, UsmArray))
+        or not places.map.is_affine
         or not is_supported(queue, _FLOAT32 if filters else pixels.dtype, target.dtype, filter_)
         or (filters and not is_supported(queue, pixels.dtype, _FLOAT32, COPY))
     ):
@@ -84,7 +85,10 @@ def values_in_place(
         return None
     kind = None if coords is None else coords.dtype
     fields = kind_of_fields(places.fields)
-    picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, fields=fields)
+    picture = _picture(
+        queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind, fields=fields,
+        rounding=target.rounding,
+    )  # fmt: skip
     memory = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
     read = [texels] if coords is None else [texels, coords]
     if isinstance(memory, UsmArray) and not any(_overlap(memory, array) for array in read):
@@ -156,9 +160,10 @@ def _remembered(
     centre: float,
     coords: DType | None,
     fields: FieldKind,
+    rounding: Rounding,
     fill: str,
 ) -> MemoryPicture:
-    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, fields=fields)
+    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, fields=fields, rounding=rounding)
 
 
 def _picture(
@@ -171,12 +176,13 @@ def _picture(
     coords: DType | None,
     *,
     fields: FieldKind = FieldKind.none,
+    rounding: Rounding = "away",
 ) -> MemoryPicture:
     """The launch, made once for queues of the package, which nobody drops."""
     if not is_own(queue):
-        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, fields=fields)
+        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords, fields=fields, rounding=rounding)
     fill = repr(filter_.fill)  # 0.0 and -0.0 are equal
-    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fields, fill)
+    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fields, rounding, fill)
 
 
 after_fork(_remembered.cache_clear)

@@ -23,7 +23,7 @@ from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
-from ..model.resampling import FieldKind, Resampling
+from ..model.resampling import FieldKind, Resampling, Rounding
 from ..sampling.fields import kind_of_fields, numbers_of_fields, pack_fields
 from ..sampling.packing import After
 from ..sampling.plan import Plan
@@ -82,6 +82,8 @@ class Description(NamedTuple):
         Whether a cubic interpolation computes the coefficients of B-splines first.
     fields : tuple[int, FieldKind]
         Numbers of the fields that move positions, and their kind.
+    rounding : str
+        Of integers, as of ``Resampling``.
     """
 
     dtype: DType
@@ -97,6 +99,7 @@ class Description(NamedTuple):
     in_window: bool = False
     prefilter: bool = True
     fields: tuple[int, FieldKind] = (0, FieldKind.none)
+    rounding: Rounding = "away"
 
 
 class CallPlan:
@@ -151,7 +154,7 @@ class CallPlan:
             filter=replace(filter_, fill=fill),
             map=CoordinateMap.pictures(centre=described.centre),
             coords_strides=(0, 0) if described.coords is None else (1, -math.prod(described.places)),
-            rounding="away",
+            rounding=described.rounding,
         )
         if described.coords is not None:
             self._picture = replace(self._picture, coords_dtype=described.coords)
@@ -357,6 +360,7 @@ def resample(
         places.window is not None,
         prefilter,
         (numbers_of_fields(places.fields), kind_of_fields(places.fields)),
+        target.rounding,
     )
     plan = prepare(queue.device, described, filter_)
     values = None

@@ -12,6 +12,7 @@ from ..image.array_library import AnyArray, Library, hand_over
 from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError
 from ..model.message_values import shown
+from ..model.resampling import Rounding
 from ..sampling.row_blocks import require_room
 from ..submission.command_stream import events_of_users
 from ..sycl.queue.queue import Queue
@@ -43,6 +44,8 @@ class Output:
         As the caller gave it: an array, a dtype, or None for that of the input.
     shape : tuple[int, ...]
         Of the result, without channels.
+    rounding : str
+        Of integers halfway between two: ``away`` from zero, or to ``even``.
 
     Attributes
     ----------
@@ -63,9 +66,11 @@ class Output:
         It is complex.
     """
 
-    def __init__(self, function: str, source: Input, output: Any, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, function: str, source: Input, output: Any, shape: tuple[int, ...], rounding: Rounding = "away"
+    ) -> None:
         require_room(math.prod(shape), f"a result of shape {shape}", source.pixels.shape[-1] * _LARGEST)
-        self._source, self.shape = source, shape
+        self._source, self.shape, self.rounding = source, shape, rounding
         self.caller: Any = None
         self._channels = int(source.pixels.shape[-1])
         self._axis: int | None = None

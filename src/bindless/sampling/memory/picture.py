@@ -20,7 +20,7 @@ from ...kernels.words import memory_format, memory_mode
 from ...model.arrays import DType
 from ...model.aspects import Aspect
 from ...model.channels import ELEMENTS
-from ...model.resampling import FieldKind
+from ...model.resampling import FieldKind, Rounding
 from ...sycl.kernel.builtin import builtin_kernel
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ class MemoryPicture:
         Of vectors (axes, N), in the order of the array's axes, which are added to the positions.
     fields : FieldKind
         Whether the vectors are fields that move the positions, as ``pack_fields`` makes them, and which.
+    rounding : str
+        Of integers, as of ``Resampling``.
     """
 
     def __init__(
@@ -195,6 +197,7 @@ class MemoryPicture:
         coords: DType | None = None,
         *,
         fields: FieldKind = FieldKind.none,
+        rounding: Rounding = "away",
     ) -> None:
         self._queue = queue
         dims, count = arranged.dimensions, math.prod(arranged.picture)
@@ -206,7 +209,7 @@ class MemoryPicture:
         format_ = memory_format(value, kind, arranged.channels)
         mode = memory_mode(
             filter_, arranged.picture, arranged.keeps, coords, centre, packed=packed, small=reach < _SMALL,
-            fields=fields,
+            fields=fields, rounding=rounding,
         )  # fmt: skip
         self._kernel = builtin_kernel(queue, name, format=format_, mode=mode)
         self._space = rows_range(arranged.picture, arranged.layers)
