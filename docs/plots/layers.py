@@ -41,6 +41,7 @@ LAYERS = (
     Box("bench", 1, 400, 160, "measurements"),
     Box("prove", 1, 650, 180, "comparison of devices"),
     Box("dask", 2, 250, 170, "larger than memory"),
+    Box("cv2", 2, 640, 130, "OpenCV's functions"),
     Box("space", 2, 480, 170, "grids in the world"),
     Box("ndimage", 3, 290, 150, "scipy's functions"),
     Box("torch", 3, 480, 170, "differentiable operators"),

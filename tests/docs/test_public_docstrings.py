@@ -21,6 +21,7 @@ import bindless
 
 PACKAGES = (
     "bindless",
+    "bindless.cv2",
     "bindless.device",
     "bindless.interop",
     "bindless.level_zero",
@@ -188,7 +189,7 @@ def test_dir_shows_public_names(package: str) -> None:
     program = f"import {package} as package; print(*dir(package)); print(*package.__all__)"
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
     shown, exported = (set(line.split()) for line in ran.stdout.splitlines())
-    packages = {"device", "drivers", "interop", "level_zero", "ndimage", "nvtx", "opencl", "space"}
+    packages = {"cv2", "device", "drivers", "interop", "level_zero", "ndimage", "nvtx", "opencl", "space"}
     assert shown == exported | (packages if package == "bindless" else set())
 
 

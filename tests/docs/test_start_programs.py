@@ -20,7 +20,6 @@ START = Path(__file__).parents[2] / "docs" / "start"
 README = Path(__file__).parents[2] / "README.md"
 PIP = {
     "torch": "torch",
-    "cv2": "opencv-python-headless",
     "scipy": "scipy",
     "SimpleITK": "SimpleITK",
 }  # modules, and their names in pip

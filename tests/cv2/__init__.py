@@ -1,0 +1,1 @@
+"""Tests of ``bindless.cv2``."""
