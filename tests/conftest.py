@@ -6,6 +6,7 @@ pytest --device level_zero       the package's own Level Zero driver behind the 
                                  ZE_ENABLE_ALT_DRIVERS selects another driver. Without a loader all tests are skipped
 pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that records its calls;
                                  for the files listed in backends/cuda/test_cuda_recording.py
+pytest --device processor_cuda   the CUDA backend on the package's CUDA driver for processors
 pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; or a filter as opencl:cpu:1
 pytest --stress 60               runs each stress program for 60 seconds
 pytest -n0                       all tests in this process, for a debugger
@@ -29,6 +30,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from bindless.cli.cuda_driver import driver_folder
 from bindless.cli.ze_driver import driver_path
 from bindless.compiler.llvm.toolchain import INSTALL_PIP
 from tests.support.needs import lacks, required
@@ -184,6 +186,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if name == "recorded_cuda":
         _use_recording_driver(config)
         name = RECORDED_CUDA
+    if name == "processor_cuda":  # subprocesses inherit the environment
+        os.environ["BINDLESS_LIBCUDA"] = str(driver_folder() / "libcuda.so.1")
+        name = "cuda"
     selector = f"{name}:*:*" if name in _BACKENDS else name
     try:
         config.stash[_DEVICE] = bl.Device(selector)
