@@ -367,14 +367,15 @@ static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_
     }
 }
 
-/* Whether the instruction moves the bits of pixels: integers that are as large as a pixel together. Surfaces of PTX do.
- * Other writes do where the image has other channels: compilers of SYCL write pixels of a user's type so. */
+/* Whether the instruction moves the bits of pixels. Surfaces of PTX do: integers of any size, at a multiple of it in
+ * their row. Other writes do where the integers are as large as a pixel together and the image has other channels:
+ * compilers of SYCL write pixels of a user's type so. */
 static bool moves_bits(const struct blr_spirv_image_use *use, const struct blr_texture *texture)
 {
     const enum blr_format_class class = texture->format->class;
     const bool whole = class == BLR_CLASS_SIGNED || class == BLR_CLASS_UNSIGNED;
     if (use->plain && !texture->sampled)
-        return !use->floats && use->size * use->components == texture->pixel_size;
+        return !use->floats;
     return use->operation == BLR_OPERATION_WRITE && !use->floats && use->size * use->components == texture->pixel_size &&
            !(whole && use->components == texture->desc.num_channels);
 }
@@ -389,6 +390,13 @@ static struct blr_texture as_bits(const struct blr_spirv_image_use *use, const s
     bits.desc.num_channels = use->components;
     bits.format = blr_format_get(bits.desc.channel_type);
     bits.swizzled = false;
+    const uint32_t size = use->size * use->components;
+    if (size == bits.pixel_size)
+        return bits;
+    bits.desc.width = bits.desc.width * bits.pixel_size / size;
+    for (uint32_t i = 0; i < bits.num_levels; i++)
+        bits.level[i].width = (uint32_t)((uint64_t)bits.level[i].width * bits.pixel_size / size);
+    bits.pixel_size = size;
     return bits;
 }
 
