@@ -37,6 +37,21 @@ def check_copies_of_volumes_pick_their_boxes(rig: Rig) -> None:
     assert np.array_equal(rig.download(target, volume), wish)
 
 
+def check_slices_of_one_row_have_their_pitch(rig: Rig) -> None:
+    """One row a slice: slices lie a pitch apart, in memory of the host too."""
+    rows = GENERATOR.integers(0, 256, (5, 40), np.uint8)
+    target = np.zeros_like(rows)
+    copy = ffi.new("CUDA_MEMCPY3D *")
+    copy.srcMemoryType = copy.dstMemoryType = lib.CU_MEMORYTYPE_HOST
+    copy.srcHost, copy.dstHost = ffi.from_buffer(rows), ffi.from_buffer(target)
+    copy.srcPitch = copy.dstPitch = 40
+    copy.srcHeight = copy.dstHeight = 1
+    copy.WidthInBytes, copy.Height, copy.Depth = 9, 1, 4
+    rig.call("cuMemcpy3D_v2", copy)
+    assert np.array_equal(target[:4, :9], rows[:4, :9])
+    assert not target[:, 9:].any() and not target[4].any()
+
+
 def check_copies_beyond_the_end_are_refused(rig: Rig) -> None:
     pointer = rig.upload(np.zeros(100, np.uint8))
     host = ffi.new("char[200]")

@@ -150,7 +150,7 @@ CUresult bcu_copy_begin(const CUDA_MEMCPY3D *parameters, struct bcu_copy_command
     copy->region.extent[2] = p->Depth;
     if (pixel == 1 && copy->source == NULL && copy->destination == NULL) {
         /* rows that follow each other are one */
-        bool packed_rows = p->Height <= 1 || (source.pitch == p->WidthInBytes && destination.pitch == p->WidthInBytes);
+        bool packed_rows = (p->Height <= 1 && p->Depth <= 1) || (source.pitch == p->WidthInBytes && destination.pitch == p->WidthInBytes);
         bool packed_slices = p->Depth <= 1 || (source.height == p->Height && destination.height == p->Height);
         if (packed_rows && packed_slices)
             copy->flat = p->WidthInBytes * p->Height * p->Depth;
