@@ -20,7 +20,7 @@ static struct bcu_map objects;
 
 /* ---------------------------------------------------------------- samplers */
 
-static CUresult translate_sampler(const CUDA_TEXTURE_DESC *t, const blr_image_desc_t *image, bool is_linear, blr_sampler_desc_t *sampler)
+static CUresult translate_sampler(const CUDA_TEXTURE_DESC *t, const blr_image_desc_t *image, blr_sampler_desc_t *sampler)
 {
     static const blr_addressing_t modes[] = {BLR_ADDRESSING_REPEAT, BLR_ADDRESSING_CLAMP_TO_EDGE, BLR_ADDRESSING_MIRRORED_REPEAT,
                                              BLR_ADDRESSING_CLAMP_TO_BORDER};
@@ -46,13 +46,11 @@ static CUresult translate_sampler(const CUDA_TEXTURE_DESC *t, const blr_image_de
     if ((unsigned)t->filterMode > CU_TR_FILTER_MODE_LINEAR || (unsigned)t->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "filter modes %d and %d", (int)t->filterMode, (int)t->mipmapFilterMode);
     sampler->filtering = t->filterMode == CU_TR_FILTER_MODE_LINEAR ? BLR_FILTERING_LINEAR : BLR_FILTERING_NEAREST;
-    if (sampler->filtering == BLR_FILTERING_LINEAR && !is_linear)
-        return bcu_fail(CUDA_ERROR_INVALID_VALUE, "linear filtering of integers");
-    if (mipmap) {
-        if (!normalized)
-            return bcu_fail(CUDA_ERROR_INVALID_VALUE, "a mipmapped texture needs normalized coordinates");
-        if (t->mipmapLevelBias != 0)
-            return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "a bias of mipmap levels");
+    if (mipmap && !normalized)
+        return bcu_fail(CUDA_ERROR_INVALID_VALUE, "a mipmapped texture needs normalized coordinates");
+    if (mipmap && t->mipmapLevelBias != 0)
+        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "a bias of mipmap levels");
+    if (normalized) { /* a texture without mipmap blends by these settings too */
         float most = (float)image->num_levels;
         sampler->mipmap_filtering = t->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR ? BLR_FILTERING_LINEAR : BLR_FILTERING_NEAREST;
         sampler->min_mipmap_level_clamp = t->minMipmapLevelClamp;
@@ -215,7 +213,7 @@ CUresult cuTexObjectCreate(CUtexObject *handle, const CUDA_RESOURCE_DESC *resour
     blr_sampler_desc_t sampler;
     blr_image_handle_t native = 0;
     if (result == CUDA_SUCCESS)
-        result = translate_sampler(texture, &texels.view.image, !integers, &sampler);
+        result = translate_sampler(texture, &texels.view.image, &sampler);
     texels.view.sampler = &sampler;
     if (result == CUDA_SUCCESS)
         result = bcu_result(blrImageViewCreate(bcu_device.native, &texels.view, &native));
