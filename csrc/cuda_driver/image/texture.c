@@ -208,6 +208,8 @@ CUresult cuTexObjectCreate(CUtexObject *handle, const CUDA_RESOURCE_DESC *resour
     if (result == CUDA_SUCCESS)
         result = bcu_format(texels.format, texels.channels, normalized, &texels.view.image.channel_type, &bytes);
     texels.view.image.num_channels = texels.channels;
+    for (unsigned c = texels.channels; c < 4; c++)
+        texels.view.swizzle[c] = BLR_SWIZZLE_ZERO;
     blr_channel_type_t type = texels.view.image.channel_type;
     bool integers = type >= BLR_CHANNEL_SIGNED_INT8 && type <= BLR_CHANNEL_UNSIGNED_INT32;
     blr_sampler_desc_t sampler;
