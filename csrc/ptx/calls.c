@@ -2,7 +2,7 @@
  * Calls: of functions, of pointers to functions, and of those that the system defines (vprintf).
  *
  * The address of a function is its number. A call of a pointer is a choice among the functions that have an address and the
- * call's types.
+ * call's types. Instructions without effect on values are here too.
  */
 #include "emit.h"
 
@@ -239,7 +239,7 @@ static void call_pointer(struct ptx_emitter *e, const struct call *call)
 
 /* ---------------------------------------------------------------- call */
 
-void ptx_emit_call(struct ptx_emitter *e)
+static void emit_call(struct ptx_emitter *e)
 {
     const struct call call = read_call(e);
     if (call.target->kind != PTX_OPERAND_SYMBOL || call.target->symbol->kind != PTX_FUNCTION) {
@@ -256,3 +256,9 @@ void ptx_emit_call(struct ptx_emitter *e)
     if (returns_value(callee))
         take_result(e, &call, value);
 }
+
+static void emit_nothing(struct ptx_emitter *e) { (void)e; }
+
+const struct ptx_handler ptx_control_handlers[] = {
+    {"call", emit_call}, {"nanosleep", emit_nothing}, {"pmevent", emit_nothing}, {"griddepcontrol", emit_nothing},
+    {"brkpt", ptx_trap}, {NULL, NULL}};

@@ -63,10 +63,13 @@ struct ptx_aggregate {
     uint32_t count, capacity;
 };
 
+#define PTX_APPROXIMATIONS 6u
+
 /* What all functions share. */
 struct ptx_program {
     uint32_t globals_base, shared_variable; /* ids, 0: none */
     uint32_t builtins[64];                  /* variables, by the number of the built-in */
+    uint32_t approximations[PTX_APPROXIMATIONS]; /* variables: the tables of approx.c */
     struct ptx_known *facts;                /* by id */
     uint32_t known_capacity;
 };
@@ -211,9 +214,6 @@ struct ptx_value ptx_pair_of(struct ptx_emitter *emitter, struct ptx_value low, 
 struct ptx_value ptx_approximate(struct ptx_emitter *emitter, const char *name, struct ptx_value a);
 struct ptx_value ptx_larger(struct ptx_emitter *emitter, struct ptx_value a, struct ptx_value b, bool largest, bool nan);
 struct ptx_value ptx_negate_float(struct ptx_emitter *emitter, struct ptx_value a);
-
-/* calls.c */
-void ptx_emit_call(struct ptx_emitter *emitter);
 
 /* function.c */
 void ptx_emit_function(struct ptx_emitter *emitter);

@@ -110,6 +110,8 @@ static struct ptx_value compute(struct ptx_emitter *e, const char *name, const s
 {
     const enum ptx_rounding mode = in[0].kind == PTX_H ? ROUND_EVEN : ptx_rounding_of(e);
     const enum ptx_kind kind = in[0].kind;
+    if (ptx_has(e->instruction, "approx") && strcmp(name, "div") != 0)
+        return ptx_approximate(e, name, in[0]);
     if (strcmp(name, "add") == 0)
         return mode != ROUND_EVEN ? ptx_rounded_add(e, in[0], in[1], mode) : ptx_op2(e, OP_FAdd, kind, in[0], in[1]);
     if (strcmp(name, "sub") == 0)
@@ -132,7 +134,7 @@ static struct ptx_value compute(struct ptx_emitter *e, const char *name, const s
         return magnitude(e, in[0]);
     if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
         return least(e, in, count, name[1] == 'a');
-    return ptx_approximate(e, name, in[0]);
+    ptx_refuse(e, "it is not supported for floats");
 }
 
 static struct ptx_value finish(struct ptx_emitter *e, struct ptx_value value)
@@ -156,7 +158,7 @@ static struct ptx_value operate(struct ptx_emitter *e, const char *name, bool bf
         return ptx_half_of(e, bits, 1);
     }
     const struct ptx_value value = finish(e, compute(e, name, in, count));
-    return bfloats ? ptx_to_bfloat(e, value, ROUND_EVEN) : value;
+    return bfloats ? ptx_to_bfloat(e, value, strcmp(name, "ex2") == 0 ? ROUND_ZERO : ROUND_EVEN) : value;
 }
 
 static uint32_t operands_of(struct ptx_emitter *e, const char *name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,3 +74,30 @@ def test_instructions_of_words(load: Load, text: str) -> None:
         y, z = y % 33, (z % 13 - 6).astype(np.int32).view(np.uint32)
     expected = [WORDS[text](int(a), int(b), int(c)) for a, b, c in zip(x, y, z, strict=True)]
     np.testing.assert_array_equal(execute(load, text, x, y, z), np.array(expected, np.uint32))
+
+
+# ---------------------------------------------------------------- approximations
+
+RECORDS = np.load(Path(__file__).parents[1] / "data" / "golden_ptx_approximations.npz")
+HALVES = np.arange(5, 2**16, 16, np.uint32)
+ENTER, LEAVE = "mov.b32 %f1, %r1;", "mov.b32 %r0, %f0;"
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS.files if name.split("_")[0] not in ("inputs", "tanh")])
+def test_approximations_have_the_bits_of_an_h200(load: Load, name: str) -> None:
+    """Recorded there: any bit patterns, and numbers of usual size."""
+    function, _, kind = name.partition("_")
+    if "f16" in kind:
+        form = f"{function}.approx.ftz.bf16" if kind == "bf16" else f"{function}.approx.f16"
+        inputs, text = HALVES, f"cvt.u16.u32 %h1, %r1; {form} %h2, %h1; cvt.u32.u16 %r0, %h2;"
+    else:
+        form = f"{function}.approx.{kind}.f32".replace("..", ".")
+        inputs, text = RECORDS["inputs"], f"{ENTER} {form} %f0, %f1; {LEAVE}"
+    records = RECORDS[name]
+    np.testing.assert_array_equal(execute(load, text, inputs[: len(records)]), records)
+
+
+def test_tanh_is_near_an_h200(load: Load) -> None:
+    """The nearest result: the hardware computes some 20 bits of it."""
+    values = execute(load, f"{ENTER} tanh.approx.f32 %f0, %f1; {LEAVE}", RECORDS["inputs"]).view(np.float32)
+    np.testing.assert_allclose(values, RECORDS["tanh"].view(np.float32), rtol=2.0**-16)
