@@ -164,6 +164,8 @@ static void run(struct ptx_build *build, const char *const *texts, const size_t 
     build->text = 0;
     if (options->target != 0 && module->target > options->target)
         ptx_fail(build, 1, "the module is for sm_%u, the device is sm_%u", module->target, options->target);
+    if (options->only_reads)
+        return;
     ptx_place(module);
     const struct ptx_buffer words = ptx_assemble(translate(module));
     result->words = words.words;

@@ -23,6 +23,7 @@
 struct bindless_ptx_options {
     size_t memory_limit; /* bytes that the compilation may use; 0: BINDLESS_PTX_MEMORY_LIMIT */
     uint32_t target;     /* the device's compute capability, e.g. 90; a module for a later one is refused. 0: any */
+    bool only_reads;     /* texts are read and not translated: names that others define may be missing, and there are no tables */
 };
 
 struct bindless_ptx_parameter {

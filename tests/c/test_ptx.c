@@ -95,6 +95,20 @@ static void test_limits(void)
     bindless_ptx_destroy(&module);
 }
 
+/* A text that calls what others define, and one with an error. */
+static void test_reading(void)
+{
+    const char *good = HEAD ".extern .func f();\n.entry k() {\ncall f;\nret;\n}", *bad = HEAD ".entry k() {\n syntax error;\n}";
+    const struct bindless_ptx_options options = {.only_reads = true};
+    struct bindless_ptx_module module;
+    CHECK(bindless_ptx_compile(good, strlen(good), &options, &module));
+    CHECK(module.words == NULL && module.entry_count == 0);
+    bindless_ptx_destroy(&module);
+    CHECK(!bindless_ptx_compile(bad, strlen(bad), &options, &module));
+    CHECK(strstr(module.log, "line 5") != NULL);
+    bindless_ptx_destroy(&module);
+}
+
 static void test_link(void)
 {
     const char *texts[2] = {HEAD ".extern .func f();\n.extern .global .u32 x;\n.visible .entry k() {\n.reg .b32 %r<2>;\n"
@@ -120,6 +134,7 @@ int main(void)
     test_tables();
     test_refused();
     test_limits();
+    test_reading();
     test_link();
     return 0;
 }

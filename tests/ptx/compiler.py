@@ -68,7 +68,7 @@ class Relocation(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("memory_limit", ctypes.c_size_t), ("target", ctypes.c_uint32)]
+    _fields_ = [("memory_limit", ctypes.c_size_t), ("target", ctypes.c_uint32), ("only_reads", ctypes.c_bool)]
 
 
 class Compiled(ctypes.Structure):
