@@ -664,8 +664,7 @@ typedef enum blr_coordinate_type {
  * A value that needs only texels of the window has the bits that the larger image gives; any other is a mean of texels
  * of the window. Texture units, too, obey boundary, which is applied in double precision: the coordinate is rounded to
  * single precision, then as the unit rounds it (to 1/256, or to the centre of the nearest texel), and the origin is
- * subtracted before it is scaled. Their samplers clamp to the edge; texels beyond the larger image that linear filters
- * need are in the window.
+ * subtracted before it is scaled. Their samplers clamp to the edge; linear filters find texels beyond the image in the window.
  */
 typedef struct blr_resampling {
     blr_image_handle_t handle;            /* sampled: standard, array, or mipmap (level 0) */
@@ -682,8 +681,7 @@ typedef struct blr_resampling {
     blr_precision_t precision;
     blr_boundary_t boundary[3];
     double fill;                          /* 1 is the largest code of a normalized image; may be not-a-number */
-    uint32_t ignore_nan;                  /* 1: texels that are not numbers have no weight, and the other weights are
-                                           * divided by their sum; EXACT, images of floats */
+    uint32_t ignore_nan;                  /* 1: other texels share the weight of those that are not numbers; EXACT, floats */
     uint32_t ties_to_even;                /* 1: of two nearest texels the even one is meant, not the upper one; EXACT */
     uint32_t double_sums;                 /* 1: weights and sums have double precision; EXACT, images of codes */
     void *values;                         /* packed, value_channels for each element */
