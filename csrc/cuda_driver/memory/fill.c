@@ -3,6 +3,23 @@
 
 #include "cuda_driver/memory/memory.h"
 
+#include <string.h>
+
+/* Rows with gaps between them. */
+static void fill_rows(void *argument)
+{
+    const CUDA_MEMSET_NODE_PARAMS p = *(const CUDA_MEMSET_NODE_PARAMS *)argument;
+    blr_delete(argument);
+    for (size_t row = 0; row < p.height; row++) {
+        char *to = (char *)(uintptr_t)(p.dst + row * p.pitch);
+        if (p.elementSize == 1)
+            memset(to, (int)p.value, p.width);
+        else
+            for (size_t i = 0; i < p.width; i++)
+                memcpy(to + i * p.elementSize, &p.value, p.elementSize);
+    }
+}
+
 static CUresult enqueue(const struct bcu_command *command, struct bcu_stream *stream, uint32_t count, const blr_event_t *waits,
                         blr_event_t *event)
 {
@@ -12,11 +29,13 @@ static CUresult enqueue(const struct bcu_command *command, struct bcu_stream *st
     if (p->height == 1 || p->pitch == p->width * p->elementSize)
         return bcu_result(blrEnqueueFill(stream->queue, (void *)(uintptr_t)p->dst, &p->value, p->elementSize, p->width * p->height, count,
                                          waits, event));
-    CUresult result = CUDA_SUCCESS;
-    for (size_t row = 0; row < p->height && result == CUDA_SUCCESS; row++)
-        result = bcu_result(blrEnqueueFill(stream->queue, (void *)(uintptr_t)(p->dst + row * p->pitch), &p->value, p->elementSize,
-                                           p->width, row == 0 ? count : 0, row == 0 ? waits : NULL,
-                                           row + 1 == p->height ? event : NULL));
+    CUDA_MEMSET_NODE_PARAMS *rows = blr_new(sizeof *rows);
+    if (rows == NULL)
+        return bcu_fail_memory("a fill of rows");
+    *rows = *p;
+    CUresult result = bcu_result(blrEnqueueHostFunction(stream->queue, fill_rows, rows, count, waits, event));
+    if (result != CUDA_SUCCESS)
+        blr_delete(rows);
     return result;
 }
 

@@ -44,6 +44,20 @@ CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **values, 
     return cuLinkCreate_v2(count, options, values, handle);
 }
 
+/* Names that other texts define may be missing, a mistake may not. */
+static CUresult check_text(struct link *link, const char *text, size_t size)
+{
+    struct bindless_ptx_module module;
+    struct bindless_ptx_options options = {.only_reads = true};
+    bool good = bindless_ptx_compile(text, size, &options, &module);
+    const char *log = module.log != NULL ? module.log : "no memory";
+    if (!good)
+        bcu_log_fail(&link->log, log);
+    CUresult result = good ? CUDA_SUCCESS : bcu_fail(CUDA_ERROR_INVALID_PTX, "%s", log);
+    bindless_ptx_destroy(&module);
+    return result;
+}
+
 static CUresult add_text(struct link *link, const char *text, size_t size)
 {
     char *copy = malloc(size + 1);
@@ -78,7 +92,8 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data, s
     if (result == CUDA_SUCCESS) {
         result = bcu_image_read(data, size, &link->log, &texts);
         for (uint32_t i = 0; i < texts.count && result == CUDA_SUCCESS; i++)
-            result = add_text(link, texts.texts[i], texts.sizes[i]);
+            if ((result = check_text(link, texts.texts[i], texts.sizes[i])) == CUDA_SUCCESS)
+                result = add_text(link, texts.texts[i], texts.sizes[i]);
         bcu_texts_free(&texts);
     }
     bcu_resource_release(&link->resource);
