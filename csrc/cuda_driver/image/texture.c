@@ -210,8 +210,6 @@ CUresult cuTexObjectCreate(CUtexObject *handle, const CUDA_RESOURCE_DESC *resour
     texels.view.image.num_channels = texels.channels;
     for (unsigned c = texels.channels; c < 4; c++)
         texels.view.swizzle[c] = BLR_SWIZZLE_ZERO;
-    blr_channel_type_t type = texels.view.image.channel_type;
-    bool integers = type >= BLR_CHANNEL_SIGNED_INT8 && type <= BLR_CHANNEL_UNSIGNED_INT32;
     blr_sampler_desc_t sampler;
     blr_image_handle_t native = 0;
     if (result == CUDA_SUCCESS)
