@@ -1,6 +1,7 @@
 /*
  * The functions that hardware approximates, with its bits: an interval of a table by the first bits of the significand, and a
- * quadratic polynomial of the other 17 whose square lacks the columns below 2^19. tanh alone is the nearest result.
+ * quadratic polynomial of the other 17 whose square lacks the columns below 2^19. tanh, and rcp and rsqrt of doubles, are the
+ * nearest results.
  */
 #include "emit.h"
 
@@ -259,4 +260,18 @@ value_t ptx_approximate(struct ptx_emitter *e, const char *name, value_t a)
     if (strcmp(name, "rcp") == 0)
         return ptx_op2(e, OP_FDiv, a.kind, ptx_float_value(e, a.kind, 1), a);
     return ptx_math1(e, MATH_RSQRT, a);
+}
+
+value_t ptx_approximate_quotient(struct ptx_emitter *e, value_t a, value_t b)
+{
+    const bool full = ptx_has(e->instruction, "full");
+    const value_t positive = with(e, OP_BitwiseAnd, ptx_cast(e, b, PTX_I32), NAN_BITS);
+    value_t factor = ptx_select(e, is(e, OP_ULessThan, positive, SMALLEST_NORMAL), single(e, 16777216), single(e, 1));
+    if (full)
+        factor = ptx_select(e, is(e, OP_UGreaterThanEqual, positive, 0x7e800000), single(e, 0.25), factor);
+    value_t reciprocal_of_b = approximate_single(e, "rcp", scaled(e, b, factor));
+    if (!full) /* above 2^126 the quotient is 0 */
+        reciprocal_of_b = ptx_flush(e, reciprocal_of_b);
+    const value_t result = scaled(e, scaled(e, a, factor), reciprocal_of_b);
+    return nan_of(e, result, result);
 }

@@ -10,7 +10,7 @@ static const struct {
              {"xor", OP_AtomicXor, OP_AtomicXor}, {"exch", OP_AtomicExchange, OP_AtomicExchange},
              {"min", OP_AtomicUMin, OP_AtomicSMin}, {"max", OP_AtomicUMax, OP_AtomicSMax}};
 
-/* scope and semantics: the whole device, relaxed */
+/* Scope and semantics: the whole device, relaxed; the executor orders all atomics, whatever a module says. */
 static struct ptx_value simple(struct ptx_emitter *e, uint32_t opcode, enum ptx_kind kind, uint32_t pointer, struct ptx_value value)
 {
     const uint32_t operands[4] = {pointer, ptx_bits_value(e, PTX_I32, 1).id, ptx_bits_value(e, PTX_I32, 0).id, value.id};

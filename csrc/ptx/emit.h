@@ -212,6 +212,9 @@ struct ptx_value ptx_to_bfloat(struct ptx_emitter *emitter, struct ptx_value sin
 struct ptx_value ptx_half_of(struct ptx_emitter *emitter, struct ptx_value pair, uint32_t number); /* 16 of 32 bits */
 struct ptx_value ptx_pair_of(struct ptx_emitter *emitter, struct ptx_value low, struct ptx_value high);
 struct ptx_value ptx_approximate(struct ptx_emitter *emitter, const char *name, struct ptx_value a);
+
+/* div.approx and div.full of singles: the product with an approximate reciprocal. */
+struct ptx_value ptx_approximate_quotient(struct ptx_emitter *emitter, struct ptx_value a, struct ptx_value b);
 struct ptx_value ptx_larger(struct ptx_emitter *emitter, struct ptx_value a, struct ptx_value b, bool largest, bool nan);
 struct ptx_value ptx_negate_float(struct ptx_emitter *emitter, struct ptx_value a);
 

@@ -110,8 +110,8 @@ static struct ptx_value compute(struct ptx_emitter *e, const char *name, const s
 {
     const enum ptx_rounding mode = in[0].kind == PTX_H ? ROUND_EVEN : ptx_rounding_of(e);
     const enum ptx_kind kind = in[0].kind;
-    if (ptx_has(e->instruction, "approx") && strcmp(name, "div") != 0)
-        return ptx_approximate(e, name, in[0]);
+    if (ptx_has(e->instruction, "approx") || ptx_has(e->instruction, "full"))
+        return strcmp(name, "div") == 0 ? ptx_approximate_quotient(e, in[0], in[1]) : ptx_approximate(e, name, in[0]);
     if (strcmp(name, "add") == 0)
         return mode != ROUND_EVEN ? ptx_rounded_add(e, in[0], in[1], mode) : ptx_op2(e, OP_FAdd, kind, in[0], in[1]);
     if (strcmp(name, "sub") == 0)

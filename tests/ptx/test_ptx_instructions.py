@@ -79,6 +79,7 @@ def test_instructions_of_words(load: Load, text: str) -> None:
 # ---------------------------------------------------------------- approximations
 
 RECORDS = np.load(Path(__file__).parents[1] / "data" / "golden_ptx_approximations.npz")
+QUOTIENTS = np.load(Path(__file__).parents[1] / "data" / "golden_ptx_quotients.npz")
 HALVES = np.arange(5, 2**16, 16, np.uint32)
 ENTER, LEAVE = "mov.b32 %f1, %r1;", "mov.b32 %r0, %f0;"
 
@@ -95,6 +96,14 @@ def test_approximations_have_the_bits_of_an_h200(load: Load, name: str) -> None:
         inputs, text = RECORDS["inputs"], f"{ENTER} {form} %f0, %f1; {LEAVE}"
     records = RECORDS[name]
     np.testing.assert_array_equal(execute(load, text, inputs[: len(records)]), records)
+
+
+@pytest.mark.parametrize("form", QUOTIENTS)
+def test_quotients_have_the_bits_of_an_h200(load: Load, form: str) -> None:
+    """Columns: dividend, divisor, quotient; a few of usual size, the others of any bits."""
+    dividends, divisors, records = QUOTIENTS[form].T
+    text = f"{ENTER} mov.b32 %f2, %r2; {form} %f0, %f1, %f2; {LEAVE}"
+    np.testing.assert_array_equal(execute(load, text, dividends, divisors), records)
 
 
 def test_tanh_is_near_an_h200(load: Load) -> None:
