@@ -211,6 +211,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
     device = config.stash[_DEVICE]
     backend = device.backend
+    if config.getoption("--device") == "processor_cuda":
+        for item in items:
+            if item.get_closest_marker("cuda") and (item.get_closest_marker("torch") or item.get_closest_marker("cupy")):
+                item.add_marker(pytest.mark.skip(reason="needs CUDA's runtime library, whose kernels are for a GPU alone"))
     mark_faults(device, items)
     for marker, kept in (
         ("against_reference", backend != "reference"),
