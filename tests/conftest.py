@@ -212,9 +212,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     device = config.stash[_DEVICE]
     backend = device.backend
     if config.getoption("--device") == "processor_cuda":
+        needs_gpu = pytest.mark.skip(reason="needs CUDA's runtime library, whose kernels are for a GPU")
         for item in items:
-            if item.get_closest_marker("cuda") and (item.get_closest_marker("torch") or item.get_closest_marker("cupy")):
-                item.add_marker(pytest.mark.skip(reason="needs CUDA's runtime library, whose kernels are for a GPU alone"))
+            names = {marker.name for marker in item.iter_markers()}
+            if "cuda" in names and names & {"torch", "cupy"}:
+                item.add_marker(needs_gpu)
     mark_faults(device, items)
     for marker, kept in (
         ("against_reference", backend != "reference"),

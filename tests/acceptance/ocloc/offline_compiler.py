@@ -69,7 +69,7 @@ def _compile(batch: str, names: Sequence[str], device: str, folder: Path) -> Non
     lines = [f"-file {name}.spv -device {device} -spirv_input -output {name}" for name in names]
     (folder / f"{batch}.txt").write_text("\n".join(lines) + "\n")
     command = [_ocloc(), "multi", f"{batch}.txt"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=500)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=290)
     numbers = re.findall(r"Command number (\d+)", done.stdout)
     last = names[int(numbers[-1]) - 1] if numbers else batch
     said = (done.stdout[done.stdout.rfind("Command number") :] + done.stderr).strip()
