@@ -150,6 +150,8 @@ void ptx_choose(struct ptx_emitter *emitter, struct ptx_value condition, uint32_
 /* An operand as a value of a type. */
 struct ptx_value ptx_read(struct ptx_emitter *emitter, const struct ptx_operand *operand, enum ptx_type type);
 struct ptx_value ptx_operand(struct ptx_emitter *emitter, uint32_t number, enum ptx_type type);
+/* The element k of an operand that may be a vector. */
+const struct ptx_operand *ptx_element(struct ptx_emitter *emitter, const struct ptx_operand *operand, uint32_t k, uint32_t count);
 /* An integer that is not negative and known. */
 uint64_t ptx_immediate(struct ptx_emitter *emitter, uint32_t number);
 /* Writes a result; by_sign: how a wider register is filled. */

@@ -30,16 +30,6 @@ static enum ptx_type element_of(struct ptx_emitter *e)
     return type;
 }
 
-/* The element k of an operand that may be a vector. */
-static const struct ptx_operand *element(struct ptx_emitter *e, const struct ptx_operand *operand, uint32_t k, uint32_t count)
-{
-    if (operand->kind != PTX_OPERAND_VECTOR && count == 1)
-        return operand;
-    if (operand->kind != PTX_OPERAND_VECTOR || operand->count != count)
-        ptx_refuse(e, "a vector of another size");
-    return &operand->items[k];
-}
-
 static const struct ptx_operand *operand_at(struct ptx_emitter *e, uint32_t number)
 {
     if (number >= e->instruction->operand_count)
@@ -59,7 +49,7 @@ static void load_parameter(struct ptx_emitter *e, const struct ptx_operand *addr
         struct ptx_value value;
         if (!ptx_read_parameter_value(e, &own, kind, &value))
             ptx_refuse(e, "a parameter");
-        ptx_write(e, element(e, &e->instruction->operands[0], k, count), value, ptx_class(type) == 's');
+        ptx_write(e, ptx_element(e, &e->instruction->operands[0], k, count), value, ptx_class(type) == 's');
     }
 }
 
@@ -85,7 +75,7 @@ static void emit_ld(struct ptx_emitter *e)
             const uint32_t operands[3] = {ptx_as_pointer(e, place, ptx_scalar(e->words, whole)), ptx_bits_value(e, PTX_I32, DEVICE).id,
                                           ptx_bits_value(e, PTX_I32, RELAXED).id};
             value = ptx_emit(e, OP_AtomicLoad, whole, operands, 3);
-            ptx_write(e, element(e, to, k, count), value, ptx_class(type) == 's');
+            ptx_write(e, ptx_element(e, to, k, count), value, ptx_class(type) == 's');
         }
         return;
     }
@@ -95,7 +85,7 @@ static void emit_ld(struct ptx_emitter *e)
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t part[2] = {all, k};
         value = count == 1 ? (struct ptx_value){all, kind} : ptx_emit(e, OP_CompositeExtract, kind, part, 2);
-        ptx_write(e, element(e, to, k, count), value, ptx_class(type) == 's');
+        ptx_write(e, ptx_element(e, to, k, count), value, ptx_class(type) == 's');
     }
 }
 
@@ -111,7 +101,7 @@ static void emit_st(struct ptx_emitter *e)
         ptx_refuse(e, "it is not supported");
     struct ptx_value parts[8] = {{0}};
     for (uint32_t k = 0; k < count; k++)
-        parts[k] = ptx_read(e, element(e, from, k, count), type);
+        parts[k] = ptx_read(e, ptx_element(e, from, k, count), type);
     if (count == 1 && ptx_write_parameter_value(e, to, parts[0]))
         return;
     const struct ptx_value address = ptx_address(e, to, ptx_space_of(e));

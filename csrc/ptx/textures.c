@@ -211,15 +211,6 @@ static struct pixel pixel_of(struct ptx_emitter *e)
     return pixel;
 }
 
-static const struct ptx_operand *element(struct ptx_emitter *e, const struct ptx_operand *operand, uint32_t k, uint32_t count)
-{
-    if (operand->kind != PTX_OPERAND_VECTOR && count == 1)
-        return operand;
-    if (operand->kind != PTX_OPERAND_VECTOR || operand->count != count)
-        ptx_refuse(e, "a vector of another size");
-    return &operand->items[k];
-}
-
 static uint32_t pixel_bytes(const struct pixel *pixel) { return pixel->components * ptx_bits_of(pixel->kind) / 8; }
 
 static void emit_suld(struct ptx_emitter *e)
@@ -246,7 +237,7 @@ static void emit_suld(struct ptx_emitter *e)
             value = ptx_op2(e, OP_BitwiseOr, PTX_I64, ptx_resize(e, parts[2 * k], PTX_I64, false),
                             ptx_op2(e, OP_ShiftLeftLogical, PTX_I64, high, ptx_bits_value(e, PTX_I64, 32)));
         }
-        ptx_write(e, element(e, &i->operands[0], k, pixel.count), value, false);
+        ptx_write(e, ptx_element(e, &i->operands[0], k, pixel.count), value, false);
     }
 }
 
@@ -260,7 +251,7 @@ static void emit_sust(struct ptx_emitter *e)
         ptx_refuse(e, "it is not supported");
     uint32_t parts[4], texel;
     for (uint32_t k = 0; k < pixel.count; k++) {
-        const struct ptx_value value = ptx_read(e, element(e, &i->operands[1], k, pixel.count), pixel.type);
+        const struct ptx_value value = ptx_read(e, ptx_element(e, &i->operands[1], k, pixel.count), pixel.type);
         if (pixel.components == pixel.count) {
             parts[k] = value.id;
             continue;

@@ -255,6 +255,15 @@ struct ptx_value ptx_operand(struct ptx_emitter *e, uint32_t number, enum ptx_ty
     return ptx_read(e, &e->instruction->operands[number], type);
 }
 
+const struct ptx_operand *ptx_element(struct ptx_emitter *e, const struct ptx_operand *operand, uint32_t k, uint32_t count)
+{
+    if (operand->kind != PTX_OPERAND_VECTOR && count == 1)
+        return operand;
+    if (operand->kind != PTX_OPERAND_VECTOR || operand->count != count)
+        ptx_refuse(e, "a vector of another size");
+    return &operand->items[k];
+}
+
 uint64_t ptx_immediate(struct ptx_emitter *e, uint32_t number)
 {
     if (number >= e->instruction->operand_count || e->instruction->operands[number].kind != PTX_OPERAND_INTEGER)

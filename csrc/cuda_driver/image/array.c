@@ -12,6 +12,14 @@ CUresult bcu_mipmap_acquire(CUmipmappedArray handle, struct bcu_array **array)
     return bcu_resource_acquire(handle, BCU_MIPMAP, array);
 }
 
+/* Where a context is current. */
+static CUresult acquire_in_context(const void *handle, enum bcu_kind kind, struct bcu_array **array)
+{
+    struct bcu_context *context;
+    CUresult result = bcu_context_current(&context);
+    return result == CUDA_SUCCESS ? bcu_resource_acquire(handle, kind, array) : result;
+}
+
 CUresult bcu_format(CUarray_format format, unsigned channels, bool normalized, blr_channel_type_t *type, uint32_t *bytes)
 {
     static const struct {
@@ -155,10 +163,7 @@ CUresult cuArrayCreate_v2(CUarray *handle, const CUDA_ARRAY_DESCRIPTOR *flat)
 CUresult cuArrayDestroy(CUarray handle)
 {
     struct bcu_array *array;
-    struct bcu_context *context;
-    CUresult result = bcu_context_current(&context);
-    if (result == CUDA_SUCCESS)
-        result = bcu_array_acquire(handle, &array);
+    CUresult result = acquire_in_context(handle, BCU_ARRAY, &array);
     if (result != CUDA_SUCCESS)
         return result;
     bool level = array->mipmap != NULL;
@@ -171,10 +176,7 @@ CUresult cuArrayDestroy(CUarray handle)
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray handle)
 {
     struct bcu_array *array;
-    struct bcu_context *context;
-    CUresult result = bcu_context_current(&context);
-    if (result == CUDA_SUCCESS)
-        result = bcu_array_acquire(handle, &array);
+    CUresult result = acquire_in_context(handle, BCU_ARRAY, &array);
     if (result != CUDA_SUCCESS)
         return result;
     if (descriptor == NULL)
@@ -267,10 +269,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *handle, CUmipmappedArray mipmap_handl
 {
     static blr_mutex_t making = BLR_MUTEX_INIT;
     struct bcu_array *mipmap;
-    struct bcu_context *context;
-    CUresult result = bcu_context_current(&context);
-    if (result == CUDA_SUCCESS)
-        result = bcu_mipmap_acquire(mipmap_handle, &mipmap);
+    CUresult result = acquire_in_context(mipmap_handle, BCU_MIPMAP, &mipmap);
     if (result != CUDA_SUCCESS)
         return result;
     if (handle == NULL || number >= mipmap->levels) {
@@ -302,12 +301,12 @@ static CUresult requirements(const struct bcu_array *array, CUDA_ARRAY_MEMORY_RE
     return CUDA_SUCCESS;
 }
 
-CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray handle, CUdevice device)
+static CUresult get_requirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, const void *handle, enum bcu_kind kind, CUdevice device)
 {
     struct bcu_array *array;
     CUresult result = bcu_check_device(device);
     if (result == CUDA_SUCCESS)
-        result = bcu_array_acquire(handle, &array);
+        result = bcu_resource_acquire(handle, kind, &array);
     if (result != CUDA_SUCCESS)
         return result;
     result = requirements(array, out);
@@ -315,15 +314,12 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarr
     return result;
 }
 
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUarray handle, CUdevice device)
+{
+    return get_requirements(out, handle, BCU_ARRAY, device);
+}
+
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *out, CUmipmappedArray handle, CUdevice device)
 {
-    struct bcu_array *array;
-    CUresult result = bcu_check_device(device);
-    if (result == CUDA_SUCCESS)
-        result = bcu_mipmap_acquire(handle, &array);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = requirements(array, out);
-    bcu_array_release(array);
-    return result;
+    return get_requirements(out, handle, BCU_MIPMAP, device);
 }

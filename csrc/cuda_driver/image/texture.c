@@ -326,10 +326,10 @@ static CUresult copy_object(uint64_t handle, bool is_surface, struct object *cop
                  : bcu_fail(CUDA_ERROR_INVALID_VALUE, "0x%" PRIx64 " is no %s object", handle, is_surface ? "surface" : "texture");
 }
 
-CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject handle)
+static CUresult get_resource(CUDA_RESOURCE_DESC *resource, cuuint64_t handle, bool is_surface)
 {
     struct object object;
-    CUresult result = copy_object(handle, false, &object);
+    CUresult result = copy_object(handle, is_surface, &object);
     if (result != CUDA_SUCCESS)
         return result;
     if (resource == NULL)
@@ -337,6 +337,9 @@ CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject ha
     *resource = object.resource;
     return CUDA_SUCCESS;
 }
+
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject handle) { return get_resource(resource, handle, false); }
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject handle) { return get_resource(resource, handle, true); }
 
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *texture, CUtexObject handle)
 {
@@ -359,17 +362,5 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *view, CUtexObje
     if (view == NULL || !object.has_view)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the texture has no view, or pResViewDesc is NULL");
     *view = object.view;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject handle)
-{
-    struct object object;
-    CUresult result = copy_object(handle, true, &object);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (resource == NULL)
-        return bcu_fail_null("pResDesc");
-    *resource = object.resource;
     return CUDA_SUCCESS;
 }

@@ -44,16 +44,22 @@ CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **values, 
     return cuLinkCreate_v2(count, options, values, handle);
 }
 
+/* The result of a compilation; a failure goes to the linker's log. */
+static CUresult result_of(struct link *link, bool good, const struct bindless_ptx_module *module)
+{
+    const char *log = module->log != NULL ? module->log : "no memory";
+    if (good)
+        return CUDA_SUCCESS;
+    bcu_log_fail(&link->log, log);
+    return bcu_fail(CUDA_ERROR_INVALID_PTX, "%s", log);
+}
+
 /* Names that other texts define may be missing, a mistake may not. */
 static CUresult check_text(struct link *link, const char *text, size_t size)
 {
     struct bindless_ptx_module module;
-    struct bindless_ptx_options options = {.only_reads = true};
-    bool good = bindless_ptx_compile(text, size, &options, &module);
-    const char *log = module.log != NULL ? module.log : "no memory";
-    if (!good)
-        bcu_log_fail(&link->log, log);
-    CUresult result = good ? CUDA_SUCCESS : bcu_fail(CUDA_ERROR_INVALID_PTX, "%s", log);
+    bool good = bindless_ptx_compile(text, size, &(struct bindless_ptx_options){.only_reads = true}, &module);
+    CUresult result = result_of(link, good, &module);
     bindless_ptx_destroy(&module);
     return result;
 }
@@ -114,9 +120,7 @@ static CUresult complete(struct link *link)
     if (texts->count == 0)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the linker has no input");
     bool good = bindless_ptx_link(texts->texts, texts->sizes, texts->count, &(struct bindless_ptx_options){0}, &module);
-    if (!good)
-        bcu_log_fail(&link->log, module.log != NULL ? module.log : "no memory");
-    CUresult result = good ? CUDA_SUCCESS : bcu_fail(CUDA_ERROR_INVALID_PTX, "%s", module.log != NULL ? module.log : "no memory");
+    CUresult result = result_of(link, good, &module);
     bindless_ptx_destroy(&module);
     if (result != CUDA_SUCCESS)
         return result;

@@ -380,12 +380,10 @@ blr_result_t blrMemoryGetProperties(blr_context_t handle, const void *pointer, b
     struct blr_context *context = blr_context_acquire_kept(handle);
     if (context == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    struct blr_allocation *allocation = blr_memory_find(context, pointer);
+    struct blr_allocation *allocation = properties == NULL ? NULL : blr_memory_find(context, pointer);
     blr_context_release(context);
-    if (properties == NULL) {
-        blr_memory_release(allocation);
+    if (properties == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: an output pointer is required");
-    }
     *properties = (blr_memory_properties_t){.kind = BLR_MEMORY_UNKNOWN};
     if (allocation == NULL)
         return BLR_RESULT_SUCCESS;

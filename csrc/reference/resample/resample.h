@@ -3,7 +3,8 @@
  *
  * Positions are computed in double precision, every step rounded. A texture unit's samples come from blr_texture_run. Exact
  * values are sums over texels: along y, then along z, then along x, from the first texel to the last, every product and
- * sum rounded to single precision; to double precision for integers of 32 bits, and for others on request. Results are bit-identical everywhere.
+ * sum rounded to single precision; to double precision for integers of 32 bits, and for others on request. Results are
+ * bit-identical everywhere.
  */
 #ifndef BINDLESS_REFERENCE_RESAMPLE_RESAMPLE_H
 #define BINDLESS_REFERENCE_RESAMPLE_RESAMPLE_H
