@@ -210,6 +210,11 @@ class Filter:
             bool(double_sums),
         )
 
+    @property
+    def has_even_ties(self) -> bool:
+        """Whether ``ties_to_even`` counts: texture units round as they do."""
+        return self.ties_to_even and self.precision is Precision.exact
+
     # ------------------------------------------------------------------ other libraries' names
 
     @classmethod

@@ -69,7 +69,7 @@ def _projects(queue: Queue, handle: SampledImageHandle, picture: Resampling) -> 
         and record is not None
         and record.precision is filter_.precision
         and filter_.interpolation in _OF_UNITS
-        and not (filter_.double_sums or (filter_.ties_to_even and filter_.precision is Precision.exact))
+        and not (filter_.double_sums or filter_.has_even_ties)
         and picture.coords_strides == (0, 0)
         and picture.shape[2] == 1
         and picture.first == (0, 0, 0)

@@ -11,7 +11,7 @@ import numpy as np
 from ...drivers import reference as driver
 from ...drivers.common.cffi_types import CData
 from ...model.channels import ELEMENTS
-from ...model.enums import ImageType, Precision
+from ...model.enums import ImageType
 from ...model.resampling import Resampling, Strategy
 from ..contract.prepared_command import PreparedCommand
 from .image_functions import OPERATIONS, PRECISIONS
@@ -49,7 +49,7 @@ def _resampling(queue: Queue, picture: Resampling) -> CData:
     native.interpolation, native.precision = filter_.interpolation.number, filter_.precision.number
     native.boundary = [mode.number for mode in filter_.boundary]
     native.fill, native.ignore_nan = filter_.fill, filter_.ignore_nan
-    native.ties_to_even = filter_.ties_to_even and filter_.precision is Precision.exact
+    native.ties_to_even = filter_.has_even_ties
     native.double_sums = filter_.double_sums
     native.values = ffi.cast("void *", picture.values)
     native.value_type, native.value_channels = ELEMENTS[picture.value_dtype], picture.value_channels
