@@ -17,7 +17,15 @@ static unsigned primary_count, primary_flags;
 
 /* ---------------------------------------------------------------- life */
 
-static void destroy(struct blr_object *object) { (void)object; /* the record stays: threads may still look at it */ }
+/* Records of destroyed contexts stay: threads may still look at one. */
+static void destroy(struct blr_object *object)
+{
+    static _Atomic(struct bcu_context *) last;
+    struct bcu_context *context = (struct bcu_context *)object;
+    context->earlier = atomic_load(&last);
+    while (!atomic_compare_exchange_weak(&last, &context->earlier, context))
+        ;
+}
 
 static CUresult create(bool is_primary, unsigned flags, unsigned version, struct bcu_context **context)
 {

@@ -18,6 +18,7 @@ struct bcu_context {
     size_t limits[16];
     CUfunc_cache cache;
     _Atomic int failure;                      /* a CUresult that every later call returns */
+    struct bcu_context *earlier;              /* of the records of destroyed contexts */
 };
 
 static inline CUcontext bcu_context_handle(const struct bcu_context *context)
