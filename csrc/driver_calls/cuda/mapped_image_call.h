@@ -63,7 +63,7 @@ static void bindless_mapped_end(const bindless_mapped_call_t *call)
 }
 
 /* Runs a call and returns after it; INT32_MIN where Python must wait, because this call or the last one takes long, or a
- * signal ended the wait for the last one. Python then repeats the call, which has the same result. */
+ * signal ended the wait for the last one. The buffer stays busy; Python waits for the kernel and repeats the call. */
 static int bindless_mapped_call(const bindless_mapped_call_t *call)
 {
     const bindless_lane_t lane = {call->launch.context, call->launch.stream};

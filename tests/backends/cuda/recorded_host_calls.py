@@ -108,6 +108,35 @@ def test_prepared_calls_of_host_arrays(queue: bl.Queue, fake: Fake, copying: Cal
         bl.destroy_image_handle(image, queue)
 
 
+def test_a_call_that_took_long_ends_before_the_next(
+    queue: bl.Queue, fake: Fake, copying: Callable[[int, int, int], None]
+) -> None:
+    """The kernel that C code left to Python runs on one stream, the repeated call on another: both use the buffer."""
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    points = np.random.default_rng(4).random((10, 2), np.float32)
+    copying(1, 2, 8)
+    with bl.ImageMem(desc, queue) as memory, bl.usm_empty((16,), "u1", queue) as other:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        native = queue._native
+        call = ImageCall("sample", image.raw_handle, True, desc, 10, *(points.ctypes.data,) * 2, np.dtype(np.float32), 2)
+        command = queue._backend.host_calls.prepare_host_call(native, call)
+        submit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(command.submit)
+        assert len(native.streams) > 1
+        lanes = list(zip(native.streams, command.descriptions, strict=True))
+        for stream, description in lanes[::-1]:  # a call from Python takes the streams in turn, from the first
+            with bl.Queue(queue.device, queue.context) as busy:
+                event = busy.memset(other, 1, 16)
+                for _ in range(3000):
+                    event = busy.memset(other, 1, 16)
+                stream.barrier([event._native])
+                assert submit(description) == -(2**31)
+                fake.clear()
+                assert np.array_equal(bl.sample_image(queue, image, points + 1), points + 1)
+                assert stream.is_idle()
+                assert len(fake.lines("cuLaunchKernel")) == 1
+        bl.destroy_image_handle(image, queue)
+
+
 def test_small_host_arrays_after_a_signal(
     queue: bl.Queue, fake: Fake, copying: Callable[[int, int, int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +147,7 @@ def test_small_host_arrays_after_a_signal(
 
     def interrupted(query: Callable[[Any], int], handle: Any) -> int:
         waits.append(1)
-        if len(waits) == 2:
+        if len(waits) == 1:
             raise KeyboardInterrupt
         return wait_until_ready(query, handle)
 
@@ -133,8 +162,9 @@ def test_small_host_arrays_after_a_signal(
         run._native.prepares = prepares
         fake.clear()
         assert np.array_equal(bl.sample_image(run, image, points + 1), points + 1)
-        assert len(waits) == 4 and len(fake.lines("cuLaunchKernel")) == 1
-        assert np.array_equal(bl.sample_image(run, image, points), points) and len(waits) == 4
+        calls = 1 + len(run._native.streams) + 1  # of the first call, for its kernel on any stream, and of the second
+        assert len(waits) == calls and len(fake.lines("cuLaunchKernel")) == 1
+        assert np.array_equal(bl.sample_image(run, image, points), points) and len(waits) == calls
         bl.destroy_image_handle(image, queue)
 
 

@@ -103,6 +103,15 @@ def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, CData, tuple[i
     return kernel, launch, table, tuple(map(places.get, ARRAYS)), buffer
 
 
+def _wait_for_last_call(queue: Queue) -> int:
+    """Wait for a call that took long, or whose wait a signal ended: its kernel may run on any stream of the queue."""
+    for stream in queue.streams:
+        result = wait_until_ready(lib.cuStreamQuery, stream.handle)
+        if result != SUCCESS:
+            return result
+    return SUCCESS
+
+
 def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Event] | None:
     """The command of a call with small arrays, which returns after the work; None for larger arrays."""
     planned = _planned(queue, call)
@@ -115,7 +124,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
 
     def command(stream: CData, keepalive: object = (table, buffer)) -> int:
         described.launch = (queue.primary.handle, stream, *launch.members)
-        result = wait_until_ready(lib.cuStreamQuery, stream)
+        result = _wait_for_last_call(queue) if described.busy[0] else SUCCESS
         if result == SUCCESS:
             result = lib.bindless_mapped_begin(described)
         if result == SUCCESS:
