@@ -118,7 +118,8 @@ def test_a_call_that_took_long_ends_before_the_next(
     with bl.ImageMem(desc, queue) as memory, bl.usm_empty((16,), "u1", queue) as other:
         image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
         native = queue._native
-        call = ImageCall("sample", image.raw_handle, True, desc, 10, *(points.ctypes.data,) * 2, np.dtype(np.float32), 2)
+        at = points.ctypes.data
+        call = ImageCall("sample", image.raw_handle, True, desc, 10, at, at, np.dtype(np.float32), 2)
         command = queue._backend.host_calls.prepare_host_call(native, call)
         submit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(command.submit)
         assert len(native.streams) > 1
