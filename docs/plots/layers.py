@@ -65,6 +65,7 @@ LAYERS = (
     Box(BACKENDS, 12, 560, 540, "equal file names in each"),
     Box("backends/common", 13, 560, 220, "shared implementation"),
     Box("backends/contract", 14, 400, 240, "protocols of a back end"),
+    Box("camera", 14, 720, 170, "lenses between cameras"),
     Box("nvtx", 15, 180, 170, "ranges for profilers"),
     Box("kernels", 15, 620, 170, "from csrc/kernels"),
     Box("drivers", 15, 770, 110, "C: csrc/bindgen"),

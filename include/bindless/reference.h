@@ -795,6 +795,10 @@ typedef struct blr_gradients {
  * the same address (a stride of 0) are added up. */
 BLR_API blr_result_t blrSampleGradients(const blr_gradients_t *gradients);
 
+/* Moves positions of two axes through a lens, 46 doubles (bindless/filter/lens.h), and through a matrix behind it, by rows, of
+ * which the first two rows of four count. Returns when they are moved. Places that no ray leads to are at minus infinity. */
+BLR_API blr_result_t blrFollowLens(const double *lens, const double *matrix, uint64_t count, double *x, double *y);
+
 /* ---------------------------------------------------------------- modules and kernels */
 
 /* The value of a specialization constant; its size is the constant's. */

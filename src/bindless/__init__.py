@@ -35,6 +35,7 @@ _MODULES = {
         HostSampledImageAccessor HostUnsampledImageAccessor SampledImage SampledImageAccessor UnsampledImage
         UnsampledImageAccessor
     """,
+    "camera.camera": "Camera",
     "compiler.build": "build",
     "compiler.get_include": "get_include",
     "compiler.llvm.find_toolchain": "kernels_available",

@@ -38,6 +38,7 @@ from .bindless_images.sycl_images import SampledImage as SampledImage
 from .bindless_images.sycl_images import SampledImageAccessor as SampledImageAccessor
 from .bindless_images.sycl_images import UnsampledImage as UnsampledImage
 from .bindless_images.sycl_images import UnsampledImageAccessor as UnsampledImageAccessor
+from .camera.camera import Camera as Camera
 from .compiler.build import build as build
 from .compiler.get_include import get_include as get_include
 from .compiler.llvm.find_toolchain import kernels_available as kernels_available

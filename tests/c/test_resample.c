@@ -336,7 +336,7 @@ static void wrong_fields(blr_resampling_t picture)
         int number;
         double value;
     } wrong[] = {{21, 0},  {21, 3}, {21, 1.5}, {22, 1e18}, {22, 2}, {23, NAN}, {24, 0}, {24, 4},
-                 {25, 0},  {25, 3}, {26, -2},  {26, 33},   {26, 1e300}, {26, NAN}, {27, 1}};
+                 {25, 0},  {25, 3}, {25, 7}, {26, -2},  {26, 33},   {26, 1e300}, {26, NAN}, {27, 1}};
     double *fields;
     OK(blrMemoryAllocate(context, BLR_MEMORY_HOST, 36 * sizeof(double), 0, (void **)&fields));
     picture.coordinates = fields;

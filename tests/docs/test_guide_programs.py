@@ -58,6 +58,7 @@ kernel void copy(sampled_image_handle image, global uchar *out)
 kernel = bl.load_kernel_bundle(bl.build(source), queue).get_kernel("copy")
 array, picture = picture, bl.usm_empty((90, 160, 3), np.uint8, queue)
 """,
+    "lenses": "",
     "millimetres": "",
     "volumes": """
 ct = generator.integers(-1000, 1000, (12, 14, 16)).astype(np.int16)

@@ -22,6 +22,7 @@ import bindless
 PACKAGES = (
     "bindless",
     "bindless.cv2",
+    "bindless.cv2.fisheye",
     "bindless.device",
     "bindless.interop",
     "bindless.level_zero",

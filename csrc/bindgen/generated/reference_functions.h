@@ -62,6 +62,7 @@ blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call
 blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrSampleMemory(const blr_memory_samples_t *call);
 blr_result_t blrSampleGradients(const blr_gradients_t *gradients);
+blr_result_t blrFollowLens(const double *lens, const double *matrix, uint64_t count, double *x, double *y);
 blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
 blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
 blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);

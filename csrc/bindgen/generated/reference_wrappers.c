@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 80
+#define BINDLESS_FUNCTION_COUNT 81
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -72,6 +72,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrEnqueueResample", "blrEnqueueResample"},
   {"blrSampleMemory", "blrSampleMemory"},
   {"blrSampleGradients", "blrSampleGradients"},
+  {"blrFollowLens", "blrFollowLens"},
   {"blrModuleCreate", "blrModuleCreate"},
   {"blrModuleCompile", "blrModuleCompile"},
   {"blrModuleLink", "blrModuleLink"},
@@ -536,122 +537,129 @@ static blr_result_t blrSampleGradients(const blr_gradients_t *gradients)
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(gradients);
 }
-static blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
+static blr_result_t blrFollowLens(const double *lens, const double *matrix, uint64_t count, double *x, double *y)
 {
-  typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
+  typedef blr_result_t (*bindless_call_t)(const double *lens, const double *matrix, uint64_t count, double *x, double *y);
   bindless_call_t bindless_call = (bindless_call_t)bindless_slots[63];
   if (!bindless_call) return BINDLESS_MISSING;
-  return bindless_call(context, code, size, num_specializations, specializations, module);
+  return bindless_call(lens, matrix, count, x, y);
 }
-static blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
+static blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
   bindless_call_t bindless_call = (bindless_call_t)bindless_slots[64];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
+static blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(context, code, size, num_specializations, specializations, module);
+}
 static blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, num_modules, modules, linked);
 }
 static blr_result_t blrModuleDestroy(blr_module_t module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module);
 }
 static blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t *count);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, count);
 }
 static blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t index, const char **name);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, index, name);
 }
 static blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, const char *name, blr_kernel_t *kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[70];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, name, kernel);
 }
 static blr_result_t blrKernelDestroy(blr_kernel_t kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[70];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[71];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel);
 }
 static blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, blr_kernel_properties_t *properties);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[71];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[72];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, properties);
 }
 static blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[72];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, index, argument);
 }
 static blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint64_t *size)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, char *text, uint64_t *size);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, text, size);
 }
 static blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *slot)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, void *slot);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, slot);
 }
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[76];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
 }
 static blr_result_t blrQueueBeginRecording(blr_queue_t queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[76];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[77];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue);
 }
 static blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t *batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[77];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[78];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch);
 }
 static blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[78];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[79];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch, num_waits, waits, event);
 }
 static blr_result_t blrBatchDestroy(blr_batch_t batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_batch_t batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[79];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[80];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(batch);
 }

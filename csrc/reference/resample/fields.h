@@ -220,7 +220,9 @@ INLINE void follow_fields_of(const double *fields, const double p[3], const doub
     const double *description = fields;
     for (bool more = true; more; description += BINDLESS_FIELD_NUMBERS) {
         const struct field_map map = field_map_of(fields, description);
-        if (map.field.interpolation == BINDLESS_CUBIC)
+        if (dimensions == 2 && map.field.interpolation == BINDLESS_LENS)
+            follow_lens((const double *)(const void *)map.field.vectors, description, count, at[0], at[1]);
+        else if (map.field.interpolation == BINDLESS_CUBIC)
             follow_each(&map, count, dimensions, BINDLESS_CUBIC, at);
         else if (straight && description == fields)
             follow_line(&map, p, step, count, dimensions, at);

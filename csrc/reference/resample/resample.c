@@ -5,8 +5,10 @@
 #include "bindless/filter/weights.h"
 #include "platform/cpu_features.h"
 #include "platform/thread_pool.h"
+#include "runtime/result.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,14 +29,14 @@
 extern const struct blr_resample_set blr_resample_set_avx2, blr_resample_set_avx512;
 #endif
 
-static const struct blr_resample_set *best_set(const struct blr_texture *texture)
+static const struct blr_resample_set *best_set(uint32_t flags)
 {
 #if BLR_HAS_VECTOR_SETS
-    if (!(texture->flags & BLR_TEXTURE_NO_VECTORS) && blr_processor_has_avx2())
-        return !(texture->flags & BLR_TEXTURE_NO_AVX512) && blr_processor_has_avx512() ? &blr_resample_set_avx512
-                                                                                      : &blr_resample_set_avx2;
+    if (!(flags & BLR_TEXTURE_NO_VECTORS) && blr_processor_has_avx2())
+        return !(flags & BLR_TEXTURE_NO_AVX512) && blr_processor_has_avx512() ? &blr_resample_set_avx512
+                                                                              : &blr_resample_set_avx2;
 #else
-    (void)texture;
+    (void)flags;
 #endif
     return &blr_resample_set;
 }
@@ -242,7 +244,7 @@ void blr_resample_run(struct blr_resample *resample)
     if (size[0] == 0 || size[1] == 0 || size[2] == 0)
         return;
     derive(resample);
-    struct tiling tiling = {.resample = resample, .set = best_set(resample->texture)};
+    struct tiling tiling = {.resample = resample, .set = best_set(resample->texture->flags)};
     tiling.edge[2] = minimum(size[2], TILE_SLICES);
     tiling.edge[1] = minimum(size[1], TILE_ROWS);
     uint64_t items = TILE_ITEMS;
@@ -254,4 +256,19 @@ void blr_resample_run(struct blr_resample *resample)
     for (int i = 0; i < 3; i++)
         tiling.count[i] = (size[i] + tiling.edge[i] - 1) / tiling.edge[i];
     blr_parallel_for(tiling.count[0] * tiling.count[1] * tiling.count[2], 1, run_tiles, &tiling);
+}
+
+blr_result_t blrFollowLens(const double *lens, const double *matrix, uint64_t count, double *x, double *y)
+{
+    if (count == 0)
+        return BLR_RESULT_SUCCESS;
+    if (lens == NULL || matrix == NULL || x == NULL || y == NULL)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s NULL: a lens, a matrix and %" PRIu64 " positions are needed",
+                        lens == NULL ? "lens is" : matrix == NULL ? "matrix is" : "positions are", count);
+    const struct blr_resample_set *set = best_set(0);
+    for (uint64_t first = 0; first < count; first += BLR_RESAMPLE_BLOCK) {
+        const uint64_t rest = count - first;
+        set->follow_lens(lens, matrix, (uint32_t)(rest < BLR_RESAMPLE_BLOCK ? rest : BLR_RESAMPLE_BLOCK), x + first, y + first);
+    }
+    return BLR_RESULT_SUCCESS;
 }

@@ -88,6 +88,8 @@ struct blr_resample_set {
                          const struct blr_resample_floats *values, uint32_t first, bool codes);
     void (*store_doubles)(const struct blr_resample *resample, const struct blr_resample_part *part,
                           const struct blr_resample_doubles *values, uint32_t first, bool codes);
+    /* Up to BLR_RESAMPLE_BLOCK positions of two axes through a lens (filter/lens.h), and a matrix behind it, by rows of four. */
+    void (*follow_lens)(const double *numbers, const double *matrix, uint32_t count, double *restrict x, double *restrict y);
 };
 
 extern const struct blr_resample_set blr_resample_set;

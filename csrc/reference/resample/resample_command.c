@@ -40,6 +40,14 @@ static bool is_whole(double number, double first, double last)
     return number >= first && number <= last && number == (double)(int64_t)number;
 }
 
+/* Whether a description names an interpolation, or a lens with all its numbers. */
+static bool is_kind_of_field(const double *field)
+{
+    if (field[25] == BINDLESS_LENS)
+        return field[24] == 2 && field[21] >= BINDLESS_LENS_NUMBERS / 2 && field[22] == 1 && field[23] == 1;
+    return field[25] == BINDLESS_LINEAR || field[25] == BINDLESS_CUBIC;
+}
+
 /* Whether descriptions of fields, which commands before this one may have written, lead to vectors within the memory. */
 static blr_result_t check_fields(const double *fields, int64_t count)
 {
@@ -47,7 +55,7 @@ static blr_result_t check_fields(const double *fields, int64_t count)
         const double *field = fields + first;
         double numbers = 2; /* of the vectors */
         bool is_good = count - first >= BINDLESS_FIELD_NUMBERS && is_whole(field[24], 1, 3) &&
-                       (field[25] == BINDLESS_LINEAR || field[25] == BINDLESS_CUBIC) && is_whole(field[26], 0, (double)count);
+                       is_kind_of_field(field) && is_whole(field[26], 0, (double)count);
         for (int d = 0; d < 3 && is_good; d++) {
             is_good = is_whole(field[21 + d], 1, INT32_MAX);
             numbers *= field[21 + d];

@@ -58,6 +58,7 @@ static void add_vectors(const struct blr_resample *resample, uint64_t item, uint
     }
 }
 
+#include "resample/lens.h"
 #include "resample/fields.h"
 
 static void follow_fields(const struct blr_resample *resample, const struct blr_resample_part *part, double *const at[3])
@@ -452,4 +453,5 @@ static void filter_box(const struct blr_resample *resample, const uint64_t begin
         fill_box_float(resample, begin, end);
 }
 
-const struct blr_resample_set blr_resample_set = {place, coordinates, filter, filter_box, store_float, store_double};
+const struct blr_resample_set blr_resample_set = {place,      coordinates, filter, filter_box,
+                                                  store_float, store_double, follow_lens};

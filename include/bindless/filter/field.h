@@ -6,20 +6,25 @@
  *     12-20   by rows, B: three rows of three
  *     21-23   vectors of the grid along x, y and z; 1 for axes that it lacks
  *     24      axes of the grid
- *     25      interpolation: linear, or cubic, of coefficients of B-splines
+ *     25      interpolation: linear, or cubic, of coefficients of B-splines; or BINDLESS_LENS
  *     26      where the vectors are, in doubles from the beginning of the array: an even number
  *     27      fields that follow
  *
  * The position p, from the centre of the field's first vector, becomes A (p, 1) + B v, where v is the vector at p. A vector has
  * four floats, of which the first three count. A linear field is defined up to the outer borders of its outer vectors, with the
  * values of the edge, and a cubic one where all its coefficients exist; beyond, v is 0. Positions and products have double
- * precision, v and its weights single precision. */
+ * precision, v and its weights single precision.
+ *
+ * In place of a field there may be a lens, of images of two axes: its vectors are the numbers of filter/lens.h, in order. There
+ * the position becomes A (p', 1), where p' is the position that the lens leads to. */
 #ifndef BINDLESS_FILTER_FIELD_H
 #define BINDLESS_FILTER_FIELD_H
 
+#include "bindless/filter/lens.h"
 #include "bindless/filter/weights.h"
 
 #define BINDLESS_FIELD_NUMBERS 28
+#define BINDLESS_LENS 7 /* in place of an interpolation */
 
 #ifdef __OPENCL_C_VERSION__
 #define BINDLESS_FIELD_MEMORY global
@@ -106,12 +111,80 @@ BINDLESS_INLINE void bindless_field_vector(const struct bindless_field field, co
         }
 }
 
+BINDLESS_INLINE struct bindless_camera bindless_camera_of(const BINDLESS_FIELD_MEMORY double *numbers)
+{
+    struct bindless_camera camera;
+    camera.model = (int)numbers[0];
+    BINDLESS_FIELD_UNROLL
+    for (int i = 0; i < 12; i++)
+        camera.k[i] = numbers[1 + i];
+    camera.limit = numbers[13];
+    return camera;
+}
+
+/* The ray of a position of a camera. */
+BINDLESS_INLINE struct bindless_ray bindless_leave_camera(const struct bindless_camera camera, double x, double y)
+{
+    double at_x = x, at_y = y, rest = 1;
+    if (camera.model == BINDLESS_EQUIRECTANGULAR)
+        return bindless_sphere_ray(x, y);
+    if (camera.model == BINDLESS_FISHEYE) {
+        const double distance = BINDLESS_SQRT(x * x + y * y);
+        double angle = distance < camera.limit ? distance : camera.limit;
+        for (int i = 0; i < BINDLESS_LENS_STEPS && rest > 0; i++)
+            bindless_fisheye_step(camera.k, camera.limit, distance, &angle, &rest);
+        return bindless_fisheye_ray(x, y, distance, angle, rest);
+    }
+    if (camera.model == BINDLESS_PINHOLE)
+        rest = 0;
+    for (int i = 0; i < BINDLESS_LENS_STEPS && rest > 0; i++)
+        bindless_undistort_step(camera.k, x, y, &at_x, &at_y, &rest);
+    return bindless_ray_of(at_x, at_y, camera.limit, rest);
+}
+
+BINDLESS_INLINE void bindless_enter_camera(const struct bindless_camera camera, const struct bindless_ray ray, double *x, double *y)
+{
+    if (camera.model == BINDLESS_PINHOLE)
+        bindless_see_pinhole(ray, x, y);
+    else if (camera.model == BINDLESS_OPENCV)
+        bindless_see_opencv(camera.k, camera.limit, ray, x, y);
+    else if (camera.model == BINDLESS_FISHEYE)
+        bindless_see_fisheye(camera.k, camera.limit, ray, x, y);
+    else
+        bindless_see_sphere(ray, x, y);
+}
+
+/* Where a lens leads from a position, of two axes, and the matrix behind it. */
+BINDLESS_INLINE void bindless_follow_lens(const BINDLESS_FIELD_MEMORY double *numbers, const BINDLESS_FIELD_MEMORY double *matrix,
+                                          double *p)
+{
+    double rotation[9], tilt[9], behind[8];
+    BINDLESS_FIELD_UNROLL
+    for (int i = 0; i < 9; i++) {
+        rotation[i] = numbers[14 + i];
+        tilt[i] = numbers[37 + i];
+    }
+    BINDLESS_FIELD_UNROLL
+    for (int i = 0; i < 8; i++)
+        behind[i] = matrix[i];
+    const struct bindless_ray ray = bindless_leave_camera(bindless_camera_of(numbers), p[0], p[1]);
+    bindless_enter_camera(bindless_camera_of(numbers + 23), bindless_turn(rotation, ray), &p[0], &p[1]);
+    if (tilt[6] != 0 || tilt[7] != 0)
+        bindless_tilt(tilt, &p[0], &p[1]);
+    bindless_place(behind, &p[0], &p[1]);
+}
+
 /* Where fields lead from a position, of so many axes. */
 BINDLESS_INLINE void bindless_follow_fields(const BINDLESS_FIELD_MEMORY double *fields, const unsigned int dimensions, double *p)
 {
     const BINDLESS_FIELD_MEMORY double *m = fields;
     for (bool more = true; more; m += BINDLESS_FIELD_NUMBERS) {
+        more = m[27] != 0;
         const struct bindless_field field = bindless_field_of(fields, m);
+        if (dimensions == 2 && field.interpolation == BINDLESS_LENS) {
+            bindless_follow_lens((const BINDLESS_FIELD_MEMORY double *)field.vectors, m, p);
+            continue;
+        }
         float v[3];
         if (field.interpolation == BINDLESS_CUBIC)
             bindless_field_vector(field, p, dimensions, BINDLESS_CUBIC, v);
@@ -123,7 +196,6 @@ BINDLESS_INLINE void bindless_follow_fields(const BINDLESS_FIELD_MEMORY double *
             const BINDLESS_FIELD_MEMORY double *a = m + 4 * d, *b = m + 12 + 3 * d;
             p[d] = a[0] * x + (a[1] * y + (a[2] * z + a[3])) + (b[0] * (double)v[0] + (b[1] * (double)v[1] + b[2] * (double)v[2]));
         }
-        more = m[27] != 0;
     }
 }
 

@@ -5,6 +5,7 @@ Signatures, flags and border modes are OpenCV's, by their numbers; OpenCV itself
 library; results are of the same.
 """
 
+from . import fisheye as fisheye
 from .constants import (
     BORDER_CONSTANT as BORDER_CONSTANT,
 )
@@ -31,6 +32,12 @@ from .constants import (
 )
 from .constants import (
     BORDER_WRAP as BORDER_WRAP,
+)
+from .constants import (
+    CV_32FC1 as CV_32FC1,
+)
+from .constants import (
+    CV_32FC2 as CV_32FC2,
 )
 from .constants import (
     INTER_AREA as INTER_AREA,
@@ -65,10 +72,20 @@ from .constants import (
 from .constants import (
     WARP_RELATIVE_MAP as WARP_RELATIVE_MAP,
 )
+from .lenses import initUndistortRectifyMap, undistort, undistortPoints
 from .resizing import pyrDown, resize
 from .warping import remap, warpAffine, warpPerspective
 
-__all__ = ["pyrDown", "remap", "resize", "warpAffine", "warpPerspective"]
+__all__ = [
+    "initUndistortRectifyMap",
+    "pyrDown",
+    "remap",
+    "resize",
+    "undistort",
+    "undistortPoints",
+    "warpAffine",
+    "warpPerspective",
+]
 
 
 def __dir__() -> list[str]:

@@ -36,7 +36,7 @@ from .constants import (
 from .errors import left_to_cv2
 from .pictures import draw, settle
 
-__all__ = ["remap", "warpAffine", "warpPerspective"]
+__all__ = ["map_of", "remap", "warpAffine", "warpPerspective"]
 
 _OF_WARPS = WARP_FILL_OUTLIERS | WARP_INVERSE_MAP
 _STEPS_BITS = 5  # of fractions in fixed-point maps
@@ -115,7 +115,7 @@ def remap(
     source = picture_of(name, src, queue)
     coords, shape = _maps(name, map1, map2, kind, source)
     step = float(bool(flags & WARP_RELATIVE_MAP))
-    places = Places(shape, _map(np.diag([step, step, 1.0])), coords)
+    places = Places(shape, map_of(np.diag([step, step, 1.0])), coords)
     result = draw(name, source, places, kind, border, border_values(borderValue, source, border), dst)
     for value in (map1, map2):
         if isinstance(coords, UsmArray) and value is not None and not isinstance(value, UsmArray):
@@ -239,14 +239,14 @@ def _warp(
     options = (size, flags, border_mode)
     key, call = recall(f"cv2.{name}", queue, src, dst, border_value, options)
     if call is not None:
-        result = call.submit(src, dst, _map(matrix))
+        result = call.submit(src, dst, map_of(matrix))
         if result is not None:
             return result
     kind, border = interpolation_of(name, flags), border_of(name, border_mode)
     source = picture_of(name, src, queue)
     shape = size_of("dsize", dsize, (source.shape[0], source.shape[1]))
     values = border_values(border_value, source, border)
-    return draw(name, source, Places(shape, _map(matrix)), kind, border, values, dst, key)
+    return draw(name, source, Places(shape, map_of(matrix)), kind, border, values, dst, key)
 
 
 def _inverse(matrix: Floats) -> Floats:
@@ -258,7 +258,7 @@ def _inverse(matrix: Floats) -> Floats:
     return np.array([[a, b, -a * c - b * f], [d, e, -d * c - e * f]])
 
 
-def _map(matrix: Floats) -> CoordinateMap:
+def map_of(matrix: Floats) -> CoordinateMap:
     """The map of a matrix (3, 3) between centres at integers."""
     a, b, c, d, e, f, g, h, i = matrix.ravel().tolist()
     return CoordinateMap.pictures((a, b, 0.0, c, d, e, 0.0, f, 0.0, 0.0, 1.0, 0.0, g, h, 0.0, i), 0.0)

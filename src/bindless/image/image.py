@@ -53,7 +53,7 @@ from .resizing import resize
 from .sampling import fetch, sample
 from .store import Store
 from .uploading import plan_of_copy
-from .warping import resample, warp
+from .warping import reproject, resample, warp
 
 __all__ = ["Image"]
 
@@ -430,6 +430,8 @@ class Image(HandleOwner):
     warp = warp
 
     resample = resample
+
+    reproject = reproject
     remap = remap
 
     # ------------------------------------------------------------------ new pixels

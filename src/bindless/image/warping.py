@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..camera.camera import Camera, matrix_of
+from ..camera.lens import Lens
 from ..model.errors import ArgumentError, InvalidError
 from ..model.grid import Grid, of_pixels
 from ..model.message_values import shown
 from ..model.transforms import Transform
-from ..sampling.fields import scale_fields, shift_fields
+from ..sampling.fields import Field, scale_fields, shift_fields
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, view
 from .composition import compose
 from .drawing import Frame, Moves, draw, frame_of
@@ -21,7 +23,10 @@ from .repetition import WARP, remember
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["resample", "warp", "warp_native"]
+__all__ = ["reproject", "resample", "warp", "warp_native"]
+
+_TO_FIRST_CENTRE = np.array([[1.0, 0.0, -0.5], [0.0, 1.0, -0.5], [0.0, 0.0, 1.0]])
+_ORTHONORMAL = 1e-3  # how far products of the rows of a rotation are from those of the identity, at most
 
 
 def warp(
@@ -170,6 +175,83 @@ def resample(image: Image, target: Grid, transform: Transform | Any = None, *, o
     picture = image._store.warp(image, matrix, frame_of(image, target.shape, "resample"), fields, out)
     map_.hand_over(own)
     return picture
+
+
+def reproject(
+    image: Image,
+    camera: Camera,
+    *,
+    to: Camera,
+    rotation: npt.ArrayLike | None = None,
+    shape: Sequence[int] | None = None,
+    out: Any = None,
+) -> Any:
+    """The picture that another camera at the same place takes.
+
+    Pixels of the new camera are followed as rays to the camera that took the image: an undistorted view, a part of a
+    panorama, or, where the new camera has a distortion, a distorted picture. The device computes the positions in
+    double precision; no maps are made.
+
+    Parameters
+    ----------
+    camera : bindless.Camera
+        The camera that took the image.
+    to : bindless.Camera
+        The new camera.
+    rotation : ArrayLike, optional
+        (3, 3), from the axes of the new camera to those of the old one; default: they look in the same direction.
+    shape : Sequence[int], optional
+        (height, width) of the picture; default the size of the new camera, or else that of the image.
+    out : ArrayLike, optional
+        Array of any library for the picture, of its shape and dtype, contiguous. Where it lies on the device nothing
+        waits.
+
+    Returns
+    -------
+    ArrayLike
+        As of ``warp``.
+
+    Raises
+    ------
+    ArgumentError
+        A camera has the size of another image, or the rotation is none.
+    InvalidError
+        The image has not two dimensions.
+
+    Notes
+    -----
+    What the old camera does not see lies far outside of the image: with ``addressing="border"`` it is 0, and with
+    ``precision="exact"`` the fill value. A distortion is inverted to 1e-15 of a focal length, or where the distortion
+    turns back, to 1e-9. Images with mipmaps are read in full size.
+
+    Examples
+    --------
+    >>> ramp = np.arange(8, dtype=np.float32).reshape(1, 8)
+    >>> sphere = bindless.Camera(None, model="equirectangular", size=(8, 1))
+    >>> back = [[-1, 0, 0], [0, 1, 0], [0, 0, -1]]
+    >>> with bindless.Image(ramp, addressing="repeat", queue=bindless.Queue("reference")) as image:
+    ...     image.reproject(sphere, to=sphere, rotation=back)
+    array([[4., 5., 6., 7., 0., 1., 2., 3.]], dtype=float32)
+    """
+    for name, one in (("camera", camera), ("to", to)):
+        if not isinstance(one, Camera):
+            raise ArgumentError(f"{name}={shown(one)} is no Camera: bindless.Camera(K, distortion, model) is one")
+    image._refuse_cubemap("reproject")
+    size = tuple(image._size)
+    if len(size) != 2:
+        raise InvalidError(f"reproject: the image has {len(size)} dimensions, pictures of cameras have 2")
+    if camera.size not in (None, size):
+        raise ArgumentError(f"camera has pictures of the size {camera.size}, and the image is {size}, (width, height)")
+    turn = np.eye(3) if rotation is None else matrix_of("rotation", rotation)
+    if not np.abs(turn @ turn.T - np.eye(3)).max() <= _ORTHONORMAL or not np.linalg.det(turn) > 0:
+        raise ArgumentError(f"rotation={turn.tolist()} is no rotation: its rows are orthonormal, its determinant is 1")
+    frame = frame_of(image, (to.size or size)[::-1] if shape is None else tuple(shape), "reproject")
+    lens = Lens.between(camera, to, turn)
+    factors = 1 / np.array(size, np.float64) if image._sampler.is_normalized else np.ones(2)
+    field = Field.of_lens(lens.numbers, lens.behind)
+    fields = scale_fields(shift_fields((field,), 0.5), factors)
+    matrix = lens.before @ _TO_FIRST_CENTRE
+    return image._store.warp(image, matrix if lens.is_projective else matrix[:2], frame, fields, out)
 
 
 def warp_native(image: Image, matrix: npt.ArrayLike, frame: Frame, moves: Moves | None, out: Any) -> Any:

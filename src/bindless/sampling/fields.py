@@ -38,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 
 _NUMBERS = 28  # of a description
 _LANES = 4  # floats of a vector
+_LENS = 7  # in place of an interpolation
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _MOST_PACKINGS = 64
 _MOST_VECTORS = 1 << 28  # of FieldKind.linear
@@ -52,8 +53,9 @@ class Field(NamedTuple):
     vectors : AnyArray | Any
         Shape (*grid, d), of numbers, in (x, y[, z]) order. An array of another library lies on the queue's device, and
         has a packing.
-    interpolation : Interpolation
-        ``linear``, or ``cubic`` of coefficients of B-splines.
+    interpolation : Interpolation | None
+        ``linear``, or ``cubic`` of coefficients of B-splines; None of a lens, whose numbers the vectors are: there p
+        becomes ``linear`` (p', 1), where p' is where the lens leads.
     linear : NDArray[np.float64]
         Shape (d, d + 1).
     spread : NDArray[np.float64]
@@ -63,10 +65,23 @@ class Field(NamedTuple):
     """
 
     vectors: AnyArray | Any
-    interpolation: Interpolation
+    interpolation: Interpolation | None
     linear: Floats
     spread: Floats
     packing: Packing | None = None
+
+    @classmethod
+    def of_lens(cls, numbers: Floats, behind: Floats) -> Field:
+        """The field that stands for a lens.
+
+        Parameters
+        ----------
+        numbers : NDArray[np.float64]
+            Those of ``include/bindless/filter/lens.h``.
+        behind : NDArray[np.float64]
+            (2, 3), from positions behind the lens.
+        """
+        return cls(numbers.view(_FLOAT32).reshape(-1, _LANES), None, behind, np.zeros((2, 2)))
 
     @property
     def on_device(self) -> bool:
@@ -88,7 +103,8 @@ class Field(NamedTuple):
         linear[:dims, :dims], linear[:dims, 3] = self.linear[:, :dims], self.linear[:, dims]
         spread[:dims, :dims] = self.spread
         sizes = (*reversed(self.vectors.shape[:-1]), 1, 1)[:3]
-        return np.array([*linear.flat, *spread.flat, *sizes, dims, self.interpolation.number, first, following])
+        kind = _LENS if self.interpolation is None else self.interpolation.number
+        return np.array([*linear.flat, *spread.flat, *sizes, dims, kind, first, following])
 
 
 def shift_fields(fields: Sequence[Field], distance: float | Floats) -> tuple[Field, ...]:

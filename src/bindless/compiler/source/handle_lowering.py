@@ -30,6 +30,7 @@ _PLAIN = (
     "-DBINDLESS_OPENCL_C=1",
     *(f"-D__builtin_{name}f={name}" for name in ("rint", "floor", "fma", "fmin", "fmax", "fabs")),
     "-D__builtin_floor=floor",
+    "-D__builtin_sqrt=sqrt",
     "-D__builtin_convertvector(V,T)=convert_##T(V)",
 )
 _ANALYSIS = ("-w", "-fno-discard-value-names", "-gline-tables-only")

@@ -1,0 +1,1 @@
+"""Cameras, and the lenses between two of them."""
