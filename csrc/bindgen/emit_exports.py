@@ -58,9 +58,14 @@ VERSIONS = {name: versions for versions, names in BY_VERSIONS.items() for name i
 RENAMED = {"cuGraphInstantiate": (12000, "cuGraphInstantiateWithFlags")}
 
 
+# Functions of cudaProfiler.h.
+PROFILER = ("cuProfilerStart", "cuProfilerStop")
+
+
 def by_symbol(api: Api) -> dict[str, Function]:
     """Every exported symbol and a function with its signature."""
-    return {function.symbol: function for function in api.functions}
+    symbols = {function.symbol: function for function in api.functions}
+    return symbols | {name: Function(name, name, "CUresult", "int", (), "profiler") for name in PROFILER}
 
 
 def base(symbol: str) -> str:
@@ -101,9 +106,10 @@ def exports_c(api: Api) -> str:
                 "  return result;\n}\n"
             )
         else:
-            unused = " ".join(f"(void){parameter.name};" for parameter in function.parameters)
+            unused = "".join(f"(void){parameter.name}; " for parameter in function.parameters).strip()
+            line = f"  {unused}\n" if unused else ""
             parts.append(
-                f'DEFAULT {signature(function, symbol)}\n{{\n  {unused}\n  return bcu_not_offered("{symbol}");\n}}\n'
+                f'DEFAULT {signature(function, symbol)}\n{{\n{line}  return bcu_not_offered("{symbol}");\n}}\n'
             )
     rows = []
     for name, version, symbol in lookups(list(symbols)):

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define MOST_SHARED_ALIGNMENT 256u /* that a variable in .shared memory has */
+
 /* ---------------------------------------------------------------- state spaces */
 
 enum ptx_space ptx_space_of(struct ptx_emitter *e)
@@ -45,15 +47,19 @@ static struct ptx_value as_number(struct ptx_emitter *e, uint32_t pointer)
     return ptx_emit(e, OP_ConvertPtrToU, PTX_I64, &pointer, 1);
 }
 
+static void ask_alignment(struct ptx_emitter *e, uint32_t id, uint64_t alignment)
+{
+    const uint32_t operands[3] = {id, DECORATION_ALIGNMENT, (uint32_t)alignment};
+    if (alignment > 8)
+        ptx_append(e->build, &e->words->decorations, OP_Decorate, operands, 3);
+}
+
 uint32_t ptx_private(struct ptx_emitter *e, uint64_t size, uint64_t alignment)
 {
     const uint32_t type = ptx_pointer(e->words, STORAGE_FUNCTION, ptx_block_type(e, size == 0 ? 1 : size, alignment));
     const uint32_t id = ptx_new_id(e->words), operands[3] = {type, id, STORAGE_FUNCTION};
     ptx_append(e->build, &e->variables, OP_Variable, operands, 3);
-    if (alignment > 8) {
-        const uint32_t aligned[3] = {id, DECORATION_ALIGNMENT, (uint32_t)alignment};
-        ptx_append(e->build, &e->words->decorations, OP_Decorate, aligned, 3);
-    }
+    ask_alignment(e, id, alignment);
     struct ptx_buffer *before = at_start(e);
     const uint32_t address = as_number(e, id).id;
     e->out = before;
@@ -70,6 +76,7 @@ struct ptx_value ptx_shared_base(struct ptx_emitter *e)
         program->shared_variable = ptx_new_id(e->words);
         const uint32_t operands[3] = {type, program->shared_variable, STORAGE_WORKGROUP};
         ptx_append(e->build, &e->words->declarations, OP_Variable, operands, 3);
+        ask_alignment(e, program->shared_variable, MOST_SHARED_ALIGNMENT);
     }
     if (e->shared_base == 0) {
         struct ptx_buffer *before = at_start(e);

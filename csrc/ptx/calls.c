@@ -59,12 +59,21 @@ static struct ptx_value argument(struct ptx_emitter *e, const struct ptx_operand
 
 static uint32_t count_of(const struct ptx_operand *list) { return list != NULL ? list->count : 0; }
 
+/* Whether the text of the call declares a result that the definition, in another text, does not have: its value is any. */
+static bool lacks_result(const struct call *call, const struct ptx_function *callee)
+{
+    const struct ptx_symbol *declaration = call->target->kind == PTX_OPERAND_SYMBOL ? call->target->symbol : NULL;
+    return declaration != NULL && declaration->kind == PTX_FUNCTION && declaration->function != callee && callee->result_count == 0 &&
+           count_of(call->results) == declaration->function->result_count;
+}
+
 /* The ids of all arguments, addresses of results included. */
 static uint32_t *arguments_of(struct ptx_emitter *e, const struct call *call, const struct ptx_function *callee, uint32_t *count)
 {
     uint32_t *ids = ptx_allocate(e->build, callee->parameter_count + 2u, sizeof *ids);
     *count = callee->parameter_count;
-    if (count_of(call->arguments) != callee->parameter_count || count_of(call->results) != callee->result_count)
+    if (count_of(call->arguments) != callee->parameter_count ||
+        (count_of(call->results) != callee->result_count && !lacks_result(call, callee)))
         ptx_refuse(e, "a number of arguments or results that the function does not have");
     for (uint32_t k = 0; k < callee->parameter_count; k++)
         ids[1 + k] = argument(e, &call->arguments->items[k], callee->parameters[k]).id;

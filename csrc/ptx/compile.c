@@ -2,6 +2,7 @@
 #include "ptx.h"
 
 #include "emit.h"
+#include "library/kernel_heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,8 @@ static void run(struct ptx_build *build, const char *const *texts, const size_t 
         ptx_fail(build, 1, "the module is for sm_%u, the device is sm_%u", module->target, options->target);
     if (options->only_reads)
         return;
+    ptx_add_heap(module, options->heap_bytes != 0 ? options->heap_bytes : BINDLESS_PTX_HEAP_BYTES);
+    build->text = 0;
     ptx_place(module);
     const struct ptx_buffer words = ptx_assemble(translate(module));
     result->words = words.words;

@@ -54,8 +54,11 @@ struct ptx_value ptx_to_bfloat(struct ptx_emitter *e, struct ptx_value single, e
     if (mode == ROUND_EVEN) {
         const struct ptx_value last = ptx_op2(e, OP_BitwiseAnd, PTX_I32, ptx_op2(e, OP_ShiftRightLogical, PTX_I32, bits, half), ptx_bits_value(e, PTX_I32, 1));
         rounded = ptx_op2(e, OP_IAdd, PTX_I32, bits, ptx_op2(e, OP_IAdd, PTX_I32, last, ptx_bits_value(e, PTX_I32, 0x7fff)));
-    } else if (mode != ROUND_ZERO) {
-        ptx_refuse(e, "its rounding to a bfloat");
+    } else if (mode != ROUND_ZERO) { /* away from zero for one of the signs */
+        const struct ptx_value is_negative = ptx_op2(e, OP_SLessThan, PTX_BOOL, bits, ptx_bits_value(e, PTX_I32, 0));
+        const struct ptx_value most = ptx_bits_value(e, PTX_I32, 0xffff), zero = ptx_bits_value(e, PTX_I32, 0);
+        const struct ptx_value more = mode == ROUND_UP ? ptx_select(e, is_negative, zero, most) : ptx_select(e, is_negative, most, zero);
+        rounded = ptx_op2(e, OP_IAdd, PTX_I32, bits, more);
     }
     rounded = ptx_resize(e, ptx_op2(e, OP_ShiftRightLogical, PTX_I32, rounded, half), PTX_I16, false);
     return ptx_select(e, ptx_op1(e, OP_IsNan, PTX_BOOL, single), ptx_bits_value(e, PTX_I16, 0x7fff), rounded);

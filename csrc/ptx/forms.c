@@ -91,9 +91,10 @@ static const struct ptx_form {
     {"cvt", 2, 2, "?sat " N " " N}, {"cvt", 2, 2, WHOLE " ?ftz ?sat " N " f16|f32|bf16"}, {"cvt", 2, 2, WHOLE " ?sat " N " f64"},
     {"cvt", 2, 2, ROUND " ?ftz ?sat f16|f32 " N}, {"cvt", 2, 2, ROUND " ?sat f64|bf16 " N},
     {"cvt", 2, 2, "?" WHOLE " ?ftz ?sat f32 f32"}, {"cvt", 2, 2, "?" WHOLE " ?sat f64 f64"}, {"cvt", 2, 2, "?" WHOLE " ?ftz ?sat f16 f16"},
+    {"cvt", 2, 2, "?" WHOLE " bf16 bf16"},
     {"cvt", 2, 2, "?ftz ?sat f32 f16|bf16"}, {"cvt", 2, 2, "?ftz ?sat f64 f32"}, {"cvt", 2, 2, "?sat f64 f16|bf16"},
     {"cvt", 2, 2, ROUND " ?ftz ?sat f32 f64"}, {"cvt", 2, 2, ROUND " ?ftz ?sat f16 f32"}, {"cvt", 2, 2, ROUND " ?sat f16 f64|bf16"},
-    {"cvt", 2, 2, "rn|rz ?relu f16|bf16 f32"}, {"cvt", 2, 2, "rn|rz bf16 f64|f16"}, {"cvt", 3, 3, "rn|rz ?relu f16x2|bf16x2 f32"},
+    {"cvt", 2, 2, "rn|rz ?relu f16|bf16 f32"}, {"cvt", 2, 2, "rm|rp bf16 f32"}, {"cvt", 2, 2, "rn|rz bf16 f64|f16"}, {"cvt", 3, 3, "rn|rz ?relu f16x2|bf16x2 f32"},
     {"cvt", 2, 2, "rna tf32 f32"},
     /* memory */
     {"ld", 2, 3, "?weak " LOADS " ?ca|cg|cs|lu|cv ?nc " EVICTION " " SECOND " " HINT " " AHEAD " " VECTOR " " MEMORY},
@@ -174,8 +175,34 @@ static uint32_t fit(const struct ptx_form *form, const struct ptx_instruction *i
     return at;
 }
 
-void ptx_check_form(struct ptx_build *build, const struct ptx_instruction *i)
+/* Order, scope and space of an atomic instruction first: compilers also write them behind the operation or each other. */
+static struct ptx_instruction sort_atomic(const struct ptx_instruction *i)
 {
+    static const char *const first[] = {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "global", "shared", "shared::cta"};
+    struct ptx_instruction sorted = *i;
+    sorted.modifier_count = 0;
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+        for (uint32_t m = 0; m < i->modifier_count; m++)
+            if (strcmp(i->modifiers[m], first[k]) == 0)
+                sorted.modifiers[sorted.modifier_count++] = i->modifiers[m];
+    for (uint32_t m = 0; m < i->modifier_count; m++) {
+        bool is_first = false;
+        for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+            is_first = is_first || strcmp(i->modifiers[m], first[k]) == 0;
+        if (!is_first)
+            sorted.modifiers[sorted.modifier_count++] = i->modifiers[m];
+    }
+    return sorted;
+}
+
+void ptx_check_form(struct ptx_build *build, const struct ptx_instruction *instruction)
+{
+    struct ptx_instruction sorted;
+    const struct ptx_instruction *i = instruction;
+    if (strcmp(i->name, "atom") == 0 || strcmp(i->name, "red") == 0) {
+        sorted = sort_atomic(i);
+        i = &sorted;
+    }
     uint32_t furthest = 0;
     bool is_known = false, is_wrong_count = false;
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
@@ -192,7 +219,7 @@ void ptx_check_form(struct ptx_build *build, const struct ptx_instruction *i)
         is_wrong_count = true;
     }
     char text[96];
-    ptx_describe(i, text, sizeof text);
+    ptx_describe(instruction, text, sizeof text);
     if (!is_known)
         ptx_fail(build, i->line, "instruction '%s': it is not supported", text);
     if (is_wrong_count)

@@ -167,7 +167,8 @@ static bool read_versions(struct ptx_reader *reader, const char *word)
     } else if (strcmp(word, "file") == 0 || strcmp(word, "loc") == 0)
         skip_line(reader);
     else if (strcmp(word, "section") == 0) {
-        ptx_skip_behind(reader, '{');
+        ptx_word(reader);
+        ptx_expect(reader, '{');
         while (!ptx_accept(reader, '}'))
             if (ptx_peek(reader) == 0)
                 ptx_fail(reader->build, reader->line, "a section without end");

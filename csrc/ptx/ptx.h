@@ -18,11 +18,13 @@
 #include <stdint.h>
 
 #define BINDLESS_PTX_MEMORY_LIMIT ((size_t)512 << 20)
+#define BINDLESS_PTX_HEAP_BYTES ((uint64_t)8 << 20)
 #define BINDLESS_PTX_GLOBALS_ID 0u /* of the specialization constant */
 
 struct bindless_ptx_options {
     size_t memory_limit; /* bytes that the compilation may use; 0: BINDLESS_PTX_MEMORY_LIMIT */
     uint32_t target;     /* the device's compute capability, e.g. 90; a module for a later one is refused. 0: any */
+    uint64_t heap_bytes; /* of malloc in kernels; 0: BINDLESS_PTX_HEAP_BYTES */
     bool only_reads;     /* texts are read and not translated: names that others define may be missing, and there are no tables */
 };
 

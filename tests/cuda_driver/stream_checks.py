@@ -101,6 +101,37 @@ def check_a_captured_graph_replays(rig: Rig) -> None:
     rig.call("cuGraphExecDestroy", executable)
 
 
+def check_a_capture_tells_its_latest_nodes(rig: Rig) -> None:
+    function = rig.function(rig.module(), b"axpy")
+    x, y = rig.upload(X), rig.upload(X)
+    stream = rig.get("CUstream *", "cuStreamCreate", 1)
+    status, number, count = ffi.new("CUstreamCaptureStatus *"), ffi.new("cuuint64_t *"), ffi.new("size_t *")
+    graph, nodes, edges = ffi.new("CUgraph *"), ffi.new("CUgraphNode **"), ffi.new("CUgraphEdgeData **")
+    rig.call("cuStreamGetCaptureInfo_v3", stream, status, number, graph, nodes, edges, count)
+    assert status[0] == lib.CU_STREAM_CAPTURE_STATUS_NONE
+    capture(rig, stream)
+    latest = []
+    for turn in range(3):
+        rig.call("cuStreamGetCaptureInfo_v3", stream, status, number, graph, nodes, edges, count)
+        assert status[0] == lib.CU_STREAM_CAPTURE_STATUS_ACTIVE and count[0] == min(turn, 1)
+        latest += [nodes[0][i] for i in range(count[0])]
+        rig.axpy(function, 1, x, y, X.size, stream)
+    result, total = ffi.new("CUgraph *"), ffi.new("size_t *", 3)
+    rig.call("cuStreamEndCapture", stream, result)
+    all_nodes = ffi.new("CUgraphNode[3]")
+    rig.call("cuGraphGetNodes", result[0], all_nodes, total)
+    assert result[0] == graph[0] and latest == list(all_nodes)[:2] and edges[0] == ffi.NULL
+    rig.call("cuGraphDestroy", result[0])
+
+
+def check_profilers_start_and_stop(rig: Rig) -> None:
+    status = ffi.new("CUdriverProcAddressQueryResult *")
+    for name in (b"cuProfilerStart", b"cuProfilerStop"):
+        pointer = ffi.new("void **")
+        rig.call("cuGetProcAddress_v2", name, pointer, 13000, 0, status)
+        assert ffi.cast("CUresult (*)(void)", pointer[0])() == 0
+
+
 def check_a_capture_spans_streams_that_wait_for_it(rig: Rig) -> None:
     first = rig.get("CUstream *", "cuStreamCreate", 0)
     second = rig.get("CUstream *", "cuStreamCreate", 0)

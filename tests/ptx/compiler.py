@@ -68,7 +68,12 @@ class Relocation(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("memory_limit", ctypes.c_size_t), ("target", ctypes.c_uint32), ("only_reads", ctypes.c_bool)]
+    _fields_ = [
+        ("memory_limit", ctypes.c_size_t),
+        ("target", ctypes.c_uint32),
+        ("heap_bytes", ctypes.c_uint64),
+        ("only_reads", ctypes.c_bool),
+    ]
 
 
 class Compiled(ctypes.Structure):
@@ -103,17 +108,17 @@ class Compiler:
     def __init__(self, folder: Path) -> None:
         library = folder / "bindless_ptx.so"
         command = [*os.environ.get("CC", "cc").split(), "-std=c11", "-O1", "-g", "-shared", "-fPIC", f"-I{SOURCES}"]
-        files = sorted(str(file) for file in SOURCES.glob("*.c"))
+        files = sorted(str(file) for file in SOURCES.rglob("*.c"))
         subprocess.run([*command, *files, "-o", str(library)], check=True, timeout=300)
         self._library = ctypes.CDLL(str(library))
         self._library.bindless_ptx_link.restype = ctypes.c_bool
 
-    def compile(self, *texts: str | bytes, memory_limit: int = 0, target: int = 0) -> Compiled:
+    def compile(self, *texts: str | bytes, memory_limit: int = 0, target: int = 0, heap_bytes: int = 0) -> Compiled:
         """Compile texts as one module. The result lives as long as the process, as its memory does."""
         encoded = [text.encode() if isinstance(text, str) else text for text in texts]
         pointers = (ctypes.c_char_p * len(encoded))(*encoded)
         sizes = (ctypes.c_size_t * len(encoded))(*map(len, encoded))
-        options, result = Options(memory_limit, target), Compiled()
+        options, result = Options(memory_limit, target, heap_bytes), Compiled()
         done = self._library.bindless_ptx_link(
             pointers, sizes, len(encoded), ctypes.byref(options), ctypes.byref(result)
         )

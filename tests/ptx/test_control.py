@@ -198,3 +198,103 @@ def test_texts_are_linked(compiler: Compiler, queue: bl.Queue) -> None:
     )
     module = Module(compiler.compile(one, two), queue)
     assert module.launch("k", 1, 1, np.zeros(1, np.uint32))[0].tolist() == [42]
+
+
+HEAP = (
+    HEAD
+    + """
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func free(.param .b64 p);
+.visible .entry take(.param .u64 out, .param .u64 bytes, .param .u32 frees)
+{
+    .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd0, [out]; ld.param.u64 %rd1, [bytes]; ld.param.u32 %r0, [frees];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.u64 %rd0, %rd0, %rd2;
+    { .param .b64 n; .param .b64 r; st.param.b64 [n], %rd1; call.uni (r), malloc, (n); ld.param.b64 %rd3, [r]; }
+    st.global.u64 [%rd0], %rd3;
+    setp.eq.u64 %p0, %rd3, 0; @%p0 bra END;
+    st.u64 [%rd3], %rd3;
+    setp.eq.u32 %p1, %r0, 0; @%p1 bra END;
+    { .param .b64 p; st.param.b64 [p], %rd3; call.uni free, (p); }
+END:
+    ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("bytes_", [1, 16, 17, 100, 1000, 5000])
+def test_malloc_gives_blocks_apart(compiler: Compiler, queue: bl.Queue, bytes_: int) -> None:
+    module = Module(compiler.compile(HEAP), queue)
+    (out,) = module.launch("take", 1, 256, np.zeros(256, np.uint64), np.uint64(bytes_), np.uint32(0))
+    places = np.sort(out.astype(np.int64))
+    assert (places % 16 == 0).all() and (np.diff(places) >= bytes_).all()
+    assert (places >= module.base).all() and (places + bytes_ <= module.base + module.memory.shape[0]).all()
+
+
+def test_malloc_ends_with_the_heap_and_free_gives_back(compiler: Compiler, queue: bl.Queue) -> None:
+    module = Module(compiler.compile(HEAP, heap_bytes=1 << 16), queue)
+    out = np.zeros(64, np.uint64)
+    for _ in range(20):  # 64 blocks of 512 bytes each time, more than the heap in all
+        (places,) = module.launch("take", 1, 64, out, np.uint64(400), np.uint32(1))
+        assert places.all()
+    (places,) = module.launch("take", 1, 64, out, np.uint64(3000), np.uint32(0))
+    count = np.count_nonzero(places)
+    assert 0 < count < 64 and np.unique(places[places != 0]).size == count
+    assert not module.launch("take", 1, 64, out, np.uint64(1 << 16), np.uint32(0))[0].any()
+    assert not module.launch("take", 1, 64, out, np.uint64(2**64 - 8), np.uint32(0))[0].any()
+
+
+def test_a_malloc_of_the_module_is_its_own(compiler: Compiler, queue: bl.Queue) -> None:
+    own = """.visible .func (.param .b64 r) malloc(.param .b64 n) { st.param.b64 [r], 0; ret; }
+             .visible .func free(.param .b64 p) { ret; }"""
+    module = Module(compiler.compile(HEAP, HEAD + own), queue)
+    assert not module.launch("take", 1, 32, np.ones(32, np.uint64), np.uint64(8), np.uint32(1))[0].any()
+
+
+@pytest.mark.parametrize("alignment", [16, 64, 128, 256])
+def test_variables_have_their_alignment_in_each_lane(compiler: Compiler, queue: bl.Queue, alignment: int) -> None:
+    text = f"""
+.visible .entry k(.param .u64 out)
+{{
+    .local .align 4 .b8 first[4]; .local .align {alignment} .b8 second[5];
+    .shared .align 4 .b8 third[4]; .shared .align {alignment} .b8 fourth[5];
+    .reg .b32 %r<4>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 16; add.u64 %rd0, %rd0, %rd1;
+    mov.u64 %rd2, first; st.local.u32 [%rd2], %r0; mov.u32 %r1, third; st.shared.u32 [%r1], %r0;
+    mov.u64 %rd3, second; cvta.local.u64 %rd3, %rd3; st.global.u64 [%rd0], %rd3;
+    mov.u64 %rd4, fourth; cvta.shared.u64 %rd4, %rd4; st.global.u64 [%rd0+8], %rd4;
+    ret;
+}}"""
+    module = Module(compiler.compile(HEAD + text), queue)
+    (out,) = module.launch("k", 1, 96, np.zeros((96, 2), np.uint64))
+    assert (out % alignment == 0).all() and out.all()
+
+
+def test_a_result_that_the_definition_lacks_is_any(compiler: Compiler, queue: bl.Queue) -> None:
+    caller = """
+.extern .func (.param .b64 r) put(.param .b64 p);
+.visible .entry k(.param .u64 out)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd0, [out];
+    { .param .b64 p; .param .b64 r; st.param.b64 [p], %rd0; call.uni (r), put, (p); ld.param.b64 %rd1, [r]; }
+    ret;
+}"""
+    callee = """
+.visible .func put(.param .b64 p)
+{ .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.b64 %rd0, [p]; mov.u32 %r0, 5; st.u32 [%rd0], %r0; ret; }"""
+    module = Module(compiler.compile(HEAD + caller, HEAD + callee), queue)
+    assert module.launch("k", 1, 1, np.zeros(1, np.uint32))[0][0] == 5
+
+
+def test_sections_of_a_debugger_are_skipped(compiler: Compiler) -> None:
+    kernel = ".visible .entry k() { ret; }\n"
+    for section in (
+        ".section .debug_str {\n.b8 1,2 // }\n.b64 k\n}",
+        "\t.section\t.debug_info\n\t{\n.b32 7\n$L__info:\n\t}",
+    ):
+        compiled = compiler.compile(HEAD + kernel + section)
+        assert compiled.entry_count == 1
+    with pytest.raises(Exception, match="line"):
+        compiler.compile(HEAD + kernel + ".section .debug_info { .b8 1")

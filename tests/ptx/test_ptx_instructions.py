@@ -76,6 +76,53 @@ def test_instructions_of_words(load: Load, text: str) -> None:
     np.testing.assert_array_equal(execute(load, text, x, y, z), np.array(expected, np.uint32))
 
 
+def _bfloats() -> Array:
+    """All bfloats but NaNs and the largest, as singles."""
+    values = np.arange(2**16, dtype=np.uint32) << 16
+    singles = values.view(np.float32)
+    return singles[np.abs(singles) < 2.0**127]
+
+
+@pytest.mark.parametrize("mode", ["rm", "rp"])
+def test_bfloats_in_a_direction(load: Load, mode: str) -> None:
+    """The last bfloat that is not above, or the first that is not below."""
+    table = np.unique(_bfloats().astype(np.float64))
+    values = (GENERATOR.normal(size=1024) * 2.0 ** GENERATOR.integers(-120, 120, 1024)).astype(np.float32)
+    values[:64] = table[GENERATOR.integers(0, table.size, 64)]
+    bits = execute(load, f"mov.b32 %f1, %r1; cvt.{mode}.bf16.f32 %h1, %f1; cvt.u32.u16 %r0, %h1;", values)
+    if mode == "rm":
+        expected = table[np.searchsorted(table, values.astype(np.float64), "right") - 1]
+    else:
+        expected = table[np.searchsorted(table, values.astype(np.float64), "left")]
+    np.testing.assert_array_equal((bits << 16).view(np.float32), expected)
+
+
+@pytest.mark.parametrize(
+    ("mode", "function"), [("rni", np.rint), ("rzi", np.trunc), ("rmi", np.floor), ("rpi", np.ceil)]
+)
+def test_whole_bfloats(load: Load, mode: str, function: Callable[[Array], Array]) -> None:
+    values = np.resize(_bfloats(), 65536)
+    text = f"cvt.u16.u32 %h1, %r1; cvt.{mode}.bf16.bf16 %h2, %h1; cvt.u32.u16 %r0, %h2;"
+    bits = execute(load, text, values.view(np.uint32) >> 16)
+    np.testing.assert_array_equal((bits << 16).view(np.float32), function(values))
+
+
+ORDERS = (
+    "global.cta.add.u32",
+    "add.relaxed.gpu.u32",
+    "add.global.u32",
+    "relaxed.sys.global.add.u32",
+    "acq_rel.global.gpu.add.u32",
+)
+
+
+@pytest.mark.parametrize("form", ORDERS)
+def test_modifiers_of_atomics_have_any_order(load: Load, form: str) -> None:
+    a = GENERATOR.integers(0, 2**32, 128, np.uint32)
+    sums = execute(load, f"atom.{form} %r3, [%rd2], %r1; ld.global.u32 %r0, [%rd2];", a, a)
+    np.testing.assert_array_equal(sums, a + a)
+
+
 # ---------------------------------------------------------------- approximations
 
 RECORDS = np.load(Path(__file__).parents[1] / "data" / "golden_ptx_approximations.npz")

@@ -105,7 +105,7 @@ cp.async.ca.shared.global.L2::32B [%r1], [%rd1], 4
 cp.async.bulk.commit_group
 cp.async.mbarrier.arrive.b64 [%r1]
 atom.add.s64 %rd1, [%rd1], %rd2
-atom.add.global.u32 %r1, [%rd1], %r2
+atom.foo.global.add.u32 %r1, [%rd1], %r2
 atom.global.add.f16 %h1, [%rd1], %h2
 atom.cluster.add.u32 %r1, [%rd1], %r2
 atom.global.cas.u32 %r1, [%rd1], %r2, %r3

@@ -191,7 +191,6 @@ DEFAULT CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 }
 DEFAULT CUresult cuCtxSynchronize(void)
 {
-  
   return bcu_not_offered("cuCtxSynchronize");
 }
 DEFAULT CUresult cuCtxSynchronize_v2(CUcontext ctx)
@@ -231,7 +230,6 @@ DEFAULT CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPr
 }
 DEFAULT CUresult cuCtxResetPersistingL2Cache(void)
 {
-  
   return bcu_not_offered("cuCtxResetPersistingL2Cache");
 }
 DEFAULT CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
@@ -3368,6 +3366,14 @@ DEFAULT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersio
   (void)symbol; (void)pfn; (void)cudaVersion; (void)flags;
   return bcu_not_offered("cuGetProcAddress");
 }
+DEFAULT CUresult cuProfilerStart(void)
+{
+  return bcu_not_offered("cuProfilerStart");
+}
+DEFAULT CUresult cuProfilerStop(void)
+{
+  return bcu_not_offered("cuProfilerStop");
+}
 
 const struct bcu_export bcu_exports[] = {
   {"cuArray3DCreate", 2000, (void (*)(void))cuArray3DCreate, NULL},
@@ -3818,6 +3824,8 @@ const struct bcu_export bcu_exports[] = {
   {"cuPointerGetAttribute", 0, (void (*)(void))cuPointerGetAttribute, NULL},
   {"cuPointerGetAttributes", 0, (void (*)(void))cuPointerGetAttributes, NULL},
   {"cuPointerSetAttribute", 0, (void (*)(void))cuPointerSetAttribute, NULL},
+  {"cuProfilerStart", 0, (void (*)(void))cuProfilerStart, NULL},
+  {"cuProfilerStop", 0, (void (*)(void))cuProfilerStop, NULL},
   {"cuSignalExternalSemaphoresAsync", 0, (void (*)(void))cuSignalExternalSemaphoresAsync, (void (*)(void))cuSignalExternalSemaphoresAsync_ptsz},
   {"cuStreamAddCallback", 0, (void (*)(void))cuStreamAddCallback, (void (*)(void))cuStreamAddCallback_ptsz},
   {"cuStreamAttachMemAsync", 0, (void (*)(void))cuStreamAttachMemAsync, (void (*)(void))cuStreamAttachMemAsync_ptsz},

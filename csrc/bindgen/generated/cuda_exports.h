@@ -636,6 +636,8 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraph
 CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags);
 CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags);
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags);
+CUresult cuProfilerStart(void);
+CUresult cuProfilerStop(void);
 
 /* A function that cuGetProcAddress returns under a name, since a version, and its variant for per-thread
  * default streams, or NULL. Rows of a name follow each other, in the order of their versions. */

@@ -120,7 +120,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
     return result;
 }
 
-/* Limits are remembered. Stacks, texts and heaps of kernels grow as needed. */
+/* Limits are remembered. The heap's is for modules that are loaded later; stacks and texts grow as needed. */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     struct bcu_context *context;
@@ -192,3 +192,12 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer)
     CUresult result = bcu_context_find(peer, &context);
     return result != CUDA_SUCCESS ? result : bcu_fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "there is one device");
 }
+
+/* Profilers of this driver do not exist: there is nothing to start. */
+CUresult cuProfilerStart(void)
+{
+    struct bcu_context *context;
+    return bcu_context_current(&context);
+}
+
+CUresult cuProfilerStop(void) { return cuProfilerStart(); }

@@ -11,6 +11,7 @@ struct bcu_capture {
     struct bcu_stream *origin;     /* compared only */
     unsigned long long id;
     struct tail *tails;            /* of the streams that take part */
+    CUgraphNode *latest;           /* that a query returned last */
 };
 
 /* The latest nodes of a stream. */
@@ -32,6 +33,7 @@ static void drop(struct bcu_capture *capture)
         blr_delete(tail);
     }
     bcu_graph_release(capture->graph);
+    blr_delete(capture->latest);
     blr_delete(capture);
 }
 
@@ -331,7 +333,27 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return result;
 }
 
-static CUresult get_info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph)
+/* The handles of a stream's latest nodes, in memory of the capture that lasts until the next call. */
+static CUresult copy_latest(struct bcu_capture *capture, struct bcu_stream *stream, const CUgraphNode **nodes, size_t *count)
+{
+    const struct tail *tail = tail_of(capture, stream);
+    const size_t number = tail != NULL ? tail->nodes.count : 0;
+    CUgraphNode *handles = blr_new((number + 1) * sizeof *handles);
+    if (handles == NULL)
+        return bcu_fail_memory("the nodes of a capture");
+    for (size_t i = 0; i < number; i++)
+        handles[i] = bcu_handle(&tail->nodes.nodes[i]->resource);
+    blr_delete(capture->latest);
+    capture->latest = handles;
+    if (nodes != NULL)
+        *nodes = handles;
+    if (count != NULL)
+        *count = number;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+                         size_t *count)
 {
     struct bcu_stream *stream;
     if (status == NULL)
@@ -348,16 +370,32 @@ static CUresult get_info(CUstream handle, CUstreamCaptureStatus *status, cuuint6
         *id = capture->id;
     if (capture != NULL && graph != NULL)
         *graph = bcu_handle(&capture->graph->resource);
+    if (capture != NULL && (nodes != NULL || count != NULL))
+        result = copy_latest(capture, stream, nodes, count);
     blr_mutex_unlock(&mutex);
     bcu_stream_release(stream);
-    return CUDA_SUCCESS;
+    return result;
 }
 
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) { return get_info(handle, status, NULL, NULL); }
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) { return get_info(handle, status, NULL, NULL, NULL, NULL); }
 
 CUresult cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id)
 {
-    return get_info(handle, status, id, NULL);
+    return get_info(handle, status, id, NULL, NULL, NULL);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **nodes, size_t *count)
+{
+    return get_info(handle, status, id, graph, nodes, count);
+}
+
+CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                   const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *count)
+{
+    if (data != NULL)
+        *data = NULL; /* all edges are full dependencies */
+    return get_info(handle, status, id, graph, nodes, count);
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)

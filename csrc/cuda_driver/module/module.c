@@ -123,7 +123,8 @@ CUresult bcu_module_new(struct bcu_context *context, bool is_library, const char
     struct bcu_module *module = blr_new(sizeof *module);
     if (module == NULL)
         return bcu_fail_memory("a module");
-    struct bindless_ptx_options options = {.target = (uint32_t)bcu_device.capability};
+    struct bindless_ptx_options options = {.target = (uint32_t)bcu_device.capability,
+                                           .heap_bytes = context != NULL ? context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] : 0};
     bool good = count == 1 ? bindless_ptx_compile(texts[0], sizes[0], &options, &module->ptx)
                            : bindless_ptx_link(texts, sizes, count, &options, &module->ptx);
     module->is_library = is_library;

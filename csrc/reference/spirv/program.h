@@ -172,6 +172,7 @@ struct blr_spirv_program {
     uint64_t register_bytes;
     uint64_t scratch_bytes;   /* size of an operation's largest result */
     uint64_t private_bytes;   /* private memory of a work-item */
+    uint64_t private_end, private_alignment; /* of its variables */
     uint64_t local_bytes;     /* memory of a work-group, without arguments */
     const struct blr_spirv_module *modules; /* modules whose variables it can access */
     uint32_t module_count;

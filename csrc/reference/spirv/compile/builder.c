@@ -252,7 +252,7 @@ struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *b, uint32_t
 struct blr_spirv_ref blr_spirv_addressed(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref ref)
 {
     struct blr_spirv_type *holds = blr_spirv_type(b->module, word, ref.type->element);
-    struct blr_spirv_ref address = blr_spirv_private(b, word, ref.type, holds, NULL);
+    struct blr_spirv_ref address = blr_spirv_private(b, word, ref.type, holds, 0, NULL);
     ref.builtin = 0;
     blr_spirv_store(b, word, address, ref, holds);
     return address;

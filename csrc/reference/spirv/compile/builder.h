@@ -209,10 +209,10 @@ bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_array_index(struct blr_spirv_builder *builder, uint32_t word, const char *name);
 bool blr_spirv_decode_group(struct blr_spirv_builder *builder, uint32_t word);
 
-/* Address of a function variable in the work-item's private memory. */
+/* Address of a function variable in the work-item's private memory, with the type's alignment or a larger one. */
 struct blr_spirv_ref blr_spirv_private(struct blr_spirv_builder *builder, uint32_t word,
                                        const struct blr_spirv_type *pointer, const struct blr_spirv_type *holds,
-                                       uint64_t *offset);
+                                       uint64_t alignment, uint64_t *offset);
 
 /* Loads and stores a whole value: one operation for each sequence of scalars that are contiguous in memory. */
 void blr_spirv_load(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,

@@ -287,7 +287,7 @@ static void decode_function_variable(struct blr_spirv_builder *b, uint32_t word)
         word_at(b, word + 3) != BLR_STORAGE_FUNCTION)
         blr_spirv_unsupported(b->build, word, "variables of functions must have storage class Function");
     struct blr_spirv_type *holds = blr_spirv_type(b->module, word, pointer->element);
-    struct blr_spirv_ref address = blr_spirv_private(b, word, pointer, holds, NULL);
+    struct blr_spirv_ref address = blr_spirv_private(b, word, pointer, holds, blr_spirv_alignment(b->module, word), NULL);
     blr_spirv_bind(b, word, address);
     if (blr_spirv_length_at(b->build, word) > 4)
         blr_spirv_store(b, word, address, blr_spirv_operand(b, word, word_at(b, word + 4)), holds);
@@ -423,7 +423,7 @@ static void decode_parameter(struct blr_spirv_builder *b, uint32_t word, uint32_
         argument->kind = BLR_ARGUMENT_VALUE;
         argument->by_value = true;
         argument->size = holds->size;
-        b->refs[id] = blr_spirv_private(b, word, type, holds, &argument->private_offset);
+        b->refs[id] = blr_spirv_private(b, word, type, holds, 0, &argument->private_offset);
         return;
     }
     if (type->kind == BLR_TYPE_POINTER && type->storage == BLR_STORAGE_FUNCTION)

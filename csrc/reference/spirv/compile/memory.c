@@ -9,16 +9,22 @@
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 static uint32_t length_at(const struct blr_spirv_builder *b, uint32_t word) { return blr_spirv_length_at(b->build, word); }
 
+static uint64_t align(uint64_t offset, uint64_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+
 struct blr_spirv_ref blr_spirv_private(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_type *pointer,
-                                       const struct blr_spirv_type *holds, uint64_t *offset)
+                                       const struct blr_spirv_type *holds, uint64_t alignment, uint64_t *offset)
 {
+    alignment = alignment > holds->alignment ? alignment : holds->alignment;
     if (holds->size == 0)
         blr_spirv_refuse(b->build, word, "a variable of %%%u, which has no size", holds->id);
-    uint64_t at = (b->program->private_bytes + holds->alignment - 1) / holds->alignment * holds->alignment;
+    struct blr_spirv_program *program = b->program;
+    uint64_t at = align(program->private_end, alignment);
     if (holds->size > BLR_SPIRV_MAX_PRIVATE || at + holds->size > BLR_SPIRV_MAX_PRIVATE)
         blr_spirv_refuse(b->build, word, "the kernel '%.80s' needs more than %" PRIu64 " bytes of memory for each work-item",
                          b->program->entry->name, BLR_SPIRV_MAX_PRIVATE);
-    b->program->private_bytes = at + holds->size;
+    program->private_end = at + holds->size;
+    program->private_alignment = alignment > program->private_alignment ? alignment : program->private_alignment;
+    program->private_bytes = align(program->private_end, program->private_alignment); /* from lane to lane */
     if (offset != NULL)
         *offset = at;
     struct blr_spirv_ref ref = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer};

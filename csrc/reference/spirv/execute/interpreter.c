@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PATIENCE 512u /* block executions between two reads of the clock */
-#define ALIGNMENT 64u
+#define ALIGNMENT 256u /* of a variable in local or private memory, at most */
 
 /* Zeroed memory aligned to 64 bytes, for vector instructions. */
 static void *new_aligned(uint64_t size)

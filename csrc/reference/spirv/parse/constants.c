@@ -206,24 +206,25 @@ void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word)
 
 /* ---------------------------------------------------------------- variables */
 
-/* Reserves the variable's place in the work-group's memory. */
-static void reserve(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
-{
-    const uint64_t alignment = variable->holds->alignment;
-    variable->offset = (module->local_size + alignment - 1) / alignment * alignment;
-    module->local_size = variable->offset + variable->holds->size;
-    if (module->local_size > BLR_SPIRV_MAX_CONSTANT)
-        blr_spirv_refuse(module->build, word, "work-group variables of more than %" PRIu64 " bytes", BLR_SPIRV_MAX_CONSTANT);
-}
-
-/* The alignment that a variable of the program asks for: the host may pass its address to libraries that rely on it. */
-static uint64_t alignment_of(struct blr_spirv_module *module, uint32_t word)
+uint64_t blr_spirv_alignment(struct blr_spirv_module *module, uint32_t word)
 {
     const uint64_t alignment = module->ids[word_at(module, word + 2)].alignment;
     if ((alignment & (alignment - 1)) != 0 || alignment > MOST_ALIGNMENT)
         blr_spirv_refuse(module->build, word, "an alignment of %" PRIu64 ": powers of two up to %u are supported", alignment,
                          MOST_ALIGNMENT);
-    return alignment > 128 ? alignment : 128;
+    return alignment;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Reserves the variable's place in the work-group's memory. */
+static void reserve(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
+{
+    const uint64_t alignment = larger(variable->holds->alignment, blr_spirv_alignment(module, word));
+    variable->offset = (module->local_size + alignment - 1) / alignment * alignment;
+    module->local_size = variable->offset + variable->holds->size;
+    if (module->local_size > BLR_SPIRV_MAX_CONSTANT)
+        blr_spirv_refuse(module->build, word, "work-group variables of more than %" PRIu64 " bytes", BLR_SPIRV_MAX_CONSTANT);
 }
 
 static void initialize(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
@@ -235,7 +236,8 @@ static void initialize(struct blr_spirv_module *module, uint32_t word, struct bl
     }
     struct blr_spirv_constant *initial = blr_spirv_allocate(module->build, 1, sizeof *initial);
     initial->type = variable->holds;
-    initial->bytes = aligned_bytes_for(module, word, variable->holds->size, alignment_of(module, word));
+    initial->bytes = aligned_bytes_for(module, word, variable->holds->size,
+                                         larger(blr_spirv_alignment(module, word), 128)); /* the host's libraries rely on it */
     if (blr_spirv_length_at(module->build, word) > 4)
         place(module, word, word_at(module, word + 4), variable->holds, initial, 0);
     if (initial->address_count == 0) {

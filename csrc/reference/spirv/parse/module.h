@@ -211,6 +211,9 @@ uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t wor
 /* Notes that a constant's bytes hold an address in the work-group's memory. */
 void blr_spirv_note_address(struct blr_spirv_module *module, struct blr_spirv_constant *constant, uint64_t place);
 
+/* The alignment that a variable's decoration asks for; 0 for none. */
+uint64_t blr_spirv_alignment(struct blr_spirv_module *module, uint32_t word);
+
 /* Parses a module-scope variable at word. */
 void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word);
 
