@@ -27,6 +27,27 @@ static void refuses(const char *text, unsigned line, const char *what)
     bindless_ptx_destroy(&module);
 }
 
+/* malloc adds a heap of the size that is asked for, once for all texts, and no other names that others see. */
+static void test_heap(void)
+{
+    static const char one[] = HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.visible .entry k() {\n"
+                                   ".param .b64 n; .param .b64 r; st.param.b64 [n], 8; call (r), malloc, (n); ret; }\n";
+    static const char two[] = HEAD ".extern .func free(.param .b64 p);\n.visible .entry l() {\n"
+                                   ".param .b64 p; st.param.b64 [p], 0; call free, (p); ret; }\n.section .debug_str\n{\n.b8 1\n}\n";
+    const char *const texts[2] = {one, two};
+    const size_t sizes[2] = {sizeof one - 1, sizeof two - 1};
+    struct bindless_ptx_options options = {.heap_bytes = 1000};
+    struct bindless_ptx_module module;
+    CHECK(bindless_ptx_link(texts, sizes, 2, &options, &module));
+    CHECK_EQUAL(2, module.entry_count);
+    CHECK_EQUAL(0, module.function_count);
+    CHECK(module.globals_bytes >= 1008 && module.globals_bytes < 4096);
+    bindless_ptx_destroy(&module);
+    options = (struct bindless_ptx_options){.heap_bytes = (uint64_t)1 << 40};
+    CHECK(!bindless_ptx_link(texts, sizes, 2, &options, &module));
+    bindless_ptx_destroy(&module);
+}
+
 static void test_tables(void)
 {
     struct bindless_ptx_module module = compile(
@@ -132,6 +153,7 @@ static void test_link(void)
 int main(void)
 {
     test_tables();
+    test_heap();
     test_refused();
     test_limits();
     test_reading();

@@ -1,0 +1,1 @@
+"""Programs of other packages on the CUDA driver of this one."""

@@ -1,0 +1,1 @@
+"""Programs through cuda.core, Numba, tinygrad and PyCUDA; each fails with an error."""
