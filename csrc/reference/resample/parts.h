@@ -70,7 +70,7 @@ static void NAME(filter_others)(const struct blr_resample *resample, struct NAME
 }
 
 /* Collects items with texels that are not numbers, and which are to have no weight. */
-static void NAME(collect_unknown)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t count,
+INLINE void NAME(collect_unknown)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t count,
                                   const int32_t *kinds, const VALUES *values, struct NAME(others) *others)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -14,7 +14,7 @@
 #define PATIENCE 512u /* block executions between two reads of the clock */
 #define ALIGNMENT 256u /* of a variable in local or private memory, at most */
 
-/* Zeroed memory aligned to 64 bytes, for vector instructions. */
+/* Zeroed memory, aligned for variables and for vector instructions. */
 static void *new_aligned(uint64_t size)
 {
     unsigned char *raw = blr_new(size + 2 * ALIGNMENT);
