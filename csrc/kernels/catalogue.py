@@ -81,6 +81,14 @@ SPLINE_COLUMNS = (
     *SPLINE, Argument("ulong", "inner"), *(Argument("uint", name) for name in ("length", "segment", "boundary")),
     Argument("ulong", "count"),
 )  # fmt: skip
+LUT3D = (
+    Argument("global const void*", "pixels"), Argument("global const float4*", "table"), Argument("uint", "size"),
+    *(Argument("float", f"{name}_{axis}") for name in ("first", "scale") for axis in "xyz"),
+    Argument("global const float*", "shaper"), Argument("uint", "shaper_size"),
+    *(Argument("float", f"shaper_{name}_{axis}") for name in ("first", "scale") for axis in "xyz"),
+    Argument("global void*", "values"), Argument("ulong", "count"),
+    *(Argument("uint", name) for name in ("format", "mode")),
+)  # fmt: skip
 LINE_INTEGRALS = (
     Argument("global const float*", "texels"), *(Argument("uint", f"size_{axis}") for axis in "xyz"),
     Argument("global const float*", "starts"), Argument("uint", "start_step"),
@@ -278,6 +286,11 @@ def _pack_modules() -> Iterator[Module]:
         yield Module(name, "pack.cl", {"NAME": f"bindless_{name}", **defines}, kernels)
 
 
+def _colour_modules() -> Iterator[Module]:
+    """Yield the kernel that maps colours by a table."""
+    yield Module("lut3d", "lut3d.cl", {}, (Kernel("bindless_lut3d", LUT3D),))
+
+
 def _spline_modules() -> Iterator[Module]:
     """Yield the filter of B-splines, along rows and along columns."""
     for name, arguments in (("spline_rows", SPLINE_ROWS), ("spline_columns", SPLINE_COLUMNS)):
@@ -375,6 +388,7 @@ def _modules() -> Iterator[Module]:
     yield from _picture_modules()
     yield from _resampling_modules()
     yield from _area_modules()
+    yield from _colour_modules()
     yield from _spline_modules()
     yield from _texture_unit_modules()
     yield _lanes_module()

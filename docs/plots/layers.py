@@ -43,6 +43,7 @@ LAYERS = (
     Box("dask", 2, 250, 170, "larger than memory"),
     Box("cv2", 2, 640, 130, "OpenCV's functions"),
     Box("space", 2, 480, 170, "grids in the world"),
+    Box("colour", 2, 865, 150, "tables of colours"),
     Box("ndimage", 3, 290, 150, "scipy's functions"),
     Box("torch", 3, 480, 170, "differentiable operators"),
     Box("jax", 3, 665, 160, "differentiable primitives"),

@@ -36,6 +36,7 @@ _MODULES = {
         UnsampledImageAccessor
     """,
     "camera.camera": "Camera",
+    "colour": "Lut3D",
     "compiler.build": "build",
     "compiler.get_include": "get_include",
     "compiler.llvm.find_toolchain": "kernels_available",

@@ -39,6 +39,7 @@ from .bindless_images.sycl_images import SampledImageAccessor as SampledImageAcc
 from .bindless_images.sycl_images import UnsampledImage as UnsampledImage
 from .bindless_images.sycl_images import UnsampledImageAccessor as UnsampledImageAccessor
 from .camera.camera import Camera as Camera
+from .colour import Lut3D as Lut3D
 from .compiler.build import build as build
 from .compiler.get_include import get_include as get_include
 from .compiler.llvm.find_toolchain import kernels_available as kernels_available

@@ -27,6 +27,7 @@ FUNCTION = "through_fields"  # the only one that is not inlined: see csrc/kernel
 
 # Formats by class: four aligned channels, of fp32, signed_int32 and unsigned_int32.
 FORMATS = {"f": 0x140B0407, "i": 0x14060404, "u": 0x14090405}
+COLOURS = 0x377  # of lut3d: three floats
 
 # Arguments by kind: the PTX type, and the same in SPIR-V words.
 LAYER = ["u64", "u32"]
@@ -49,6 +50,8 @@ def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
     expected.update(dict.fromkeys(("bindless_pack", "bindless_pack_f64"), packing))
     reduction = ["u64", *["u32"] * 4, "u64", *["u32"] * 12, "u64"]
     expected.update(dict.fromkeys(("bindless_area_codes", "bindless_area_reals"), reduction))
+    place, table = ["f32"] * 6, ["u64", "u32"]
+    expected["bindless_lut3d"] = ["u64", *table, *place, *table, *place, "u64", "u64", "u32", "u32"]
     expected["bindless_spline_rows"] = ["u64", "u64", *["u32"] * 9, "f32", "u64"]
     expected["bindless_spline_columns"] = ["u64", "u64", "u64", *["u32"] * 3, "u64"]
     for operation, geometry in forms:
@@ -281,7 +284,9 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
     texts = [ptx(name) for name in kernels.modules("ptx") if not name.startswith(others)]
     if specialised:
         names = [name for name in names if "uint format" in listed[kernels.module_of(name)]["kernels"][name]]
-        texts = [kernels.specialised(name, FORMATS[name[-1]]).rstrip(b"\0").decode("ascii") for name in names]
+        texts = [
+            kernels.specialised(name, FORMATS.get(name[-1], COLOURS)).rstrip(b"\0").decode("ascii") for name in names
+        ]
     registers = registers_of(texts, architecture, tmp_path)
     assert registers.keys() == set(names)
     over_items = {name: count for name, count in registers.items() if "_downsample_" not in name}

@@ -58,6 +58,12 @@ kernel void copy(sampled_image_handle image, global uchar *out)
 kernel = bl.load_kernel_bundle(bl.build(source), queue).get_kernel("copy")
 array, picture = picture, bl.usm_empty((90, 160, 3), np.uint8, queue)
 """,
+    "colour_tables": """
+from pathlib import Path
+Path("look.cube").write_text("LUT_1D_SIZE 2\\n1 1 1\\n0 0 0\\n")
+picture, frame = (generator.integers(0, 256, (90, 160, 3)).astype(np.uint8) for _ in range(2))
+frame_out = np.empty_like(frame)
+""",
     "lenses": "",
     "millimetres": "",
     "volumes": """

@@ -10,6 +10,7 @@ except ImportError as error:
     ) from error
 
 from ..model.errors import ArgumentError as ArgumentError  # of bindless, which documents it
+from .colours import lut3d
 from .detectors import Detector
 from .grids import grid_sample
 from .lines import line_integrals
@@ -23,6 +24,7 @@ __all__ = [
     "Detector",
     "grid_sample",
     "line_integrals",
+    "lut3d",
     "projections",
     "resample",
     "sample",
