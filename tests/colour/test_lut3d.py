@@ -153,6 +153,33 @@ def test_arrays_on_the_device(queue: bl.Queue, random: np.random.Generator) -> N
     assert np.array_equal(lut(picture[::-1, :, :3], queue=queue), exact[::-1, :, :3])
 
 
+def test_calls_that_come_again(queue: bl.Queue, random: np.random.Generator) -> None:
+    """Other pictures of the same layouts, other layouts, the result in the picture, and arrays that overlap."""
+    table = random.random((6, 6, 6, 3), np.float32)
+    lut = bl.Lut3D(table)
+    with bl.Queue(queue.device, in_order=True) as own:
+        for run in (None, own):
+            here = own if run is None else run
+            for shape in ((20, 30, 3), (20, 30, 4), (40, 10, 3), (20, 30, 3)):
+                pictures = random.random((3, *shape), np.float32)
+                exact = [lut(one, queue=here) for one in pictures]
+                there: bl.UsmArray = bl.usm_empty(pictures.shape, pictures.dtype, here)
+                there.copy_from(pictures)
+                out: bl.UsmArray = bl.usm_empty(shape, np.float32, here)
+                for one, wanted in zip(there, exact, strict=True):
+                    assert np.array_equal(lut(one, queue=run).numpy(), wanted)
+                    assert np.array_equal(lut(one, queue=run, out=out).numpy(), wanted)
+                    assert lut(one, "trilinear", queue=run).numpy().tolist() != wanted.tolist()
+                assert np.array_equal(lut(there[0], out=there[0], queue=run).numpy(), exact[0])
+                with pytest.raises(bl.ArgumentError):
+                    lut(there[1:], out=there[:2], queue=run)
+                host = pictures.copy()
+                lut(host[1], out=host[1], queue=run)
+                assert np.array_equal(host[1], exact[1]) and np.array_equal(host[2], pictures[2])
+                with pytest.raises(bl.ArgumentError):
+                    lut(host[1:], out=host[:2], queue=run)
+
+
 def test_arguments() -> None:
     table = np.zeros((3, 3, 3, 3))
     for wrong in (np.zeros((3, 3, 3)), np.zeros((3, 3, 2, 3)), np.zeros((1, 1, 1, 3)), table * np.nan, None):

@@ -6,27 +6,34 @@ import math
 import os
 import weakref
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
+from ..core._submission import array_layout
 from ..image.array_library import AnyArray, ArrayLike, hand_over
+from ..image.default_queue import is_own
 from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.errors import ArgumentError
+from ..model.filter import CoordinateMap
 from ..model.message_values import shown
+from ..model.ranges import NdRange
+from ..ndimage.device_call import DeviceCall, device_call
 from ..ndimage.source import Input, source_of, wait_unless_ordered
 from ..ndimage.target import Output
 from ..sampling.packing import contiguous
 from ..submission.event import Event
 from ..sycl.device.context import Context
-from ..sycl.kernel.builtin import builtin_kernel, launch
+from ..sycl.kernel.builtin import builtin_kernel, launch_range
+from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import as_usm_array
 from ..sycl.usm.functions import new_array
+from ..sycl.usm.strides import reach
 from .cube_file import read_cube
 
 __all__ = ["Lut3D"]
@@ -37,7 +44,37 @@ _INTERPOLATIONS = {"trilinear": 0, "tetrahedral": 1}
 _TABLE, _SHAPER = 2, 4
 _TYPES = tuple(map(np.dtype, (np.uint8, np.uint16, np.float16, np.float32)))
 _MAX_EDGE, _MAX_SHAPER = 256, 1 << 16
+_MAX_CALLS = 64
+_NO_MAP = CoordinateMap.pictures()
 Domain = tuple[Union[float, Sequence[float]], Union[float, Sequence[float]]]
+
+
+class _Launch(NamedTuple):
+    """The launch of the kernel over packed pixels of one shape and types.
+
+    Attributes
+    ----------
+    queue : Queue
+        Does the work.
+    space : NdRange
+        The range.
+    kernel : Kernel
+        The kernel; its arguments are the pixels, ``before``, the values and ``behind``.
+    before, behind : tuple[object, ...]
+        Tables and plain numbers.
+    """
+
+    queue: Queue
+    space: NdRange
+    kernel: Kernel
+    before: tuple[object, ...]
+    behind: tuple[object, ...]
+
+    def submit(self, map_: object, pixels: object, values: object, coords: object = None, /, after: Any = ()) -> Event:
+        """Run it; the map and the coordinates have no meaning here."""
+        return self.queue.parallel_for(
+            self.space, self.kernel, pixels, *self.before, values, *self.behind, depends_on=after
+        )
 
 
 class Lut3D:
@@ -89,6 +126,7 @@ class Lut3D:
         self._shaper_numbers = _place("shaper_domain", shaper_domain, self._shaper)
         self._copies: weakref.WeakKeyDictionary[Context, dict[int, tuple[UsmArray | None, UsmArray | None]]]
         self._copies = weakref.WeakKeyDictionary()
+        self._calls: dict[Any, DeviceCall] = {}  # by layouts of arrays on devices
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Lut3D:
@@ -160,6 +198,13 @@ class Lut3D:
         """
         if interpolation not in _INTERPOLATIONS:
             raise ArgumentError(f"interpolation={shown(interpolation)}: it is one of {', '.join(_INTERPOLATIONS)}")
+        kind = _INTERPOLATIONS[interpolation]
+        layouts = None if queue is not None else _layouts(picture, out)
+        if layouts is not None:
+            call = self._calls.get((layouts, kind))
+            result = None if call is None or call.queue._stream.closed else call.submit(picture, out)
+            if result is not None:
+                return result
         source = source_of("Lut3D", picture, -1, queue)
         target = Output("Lut3D", source, out, source.shape, "even")
         if source.pixels.shape[-1] not in (3, 4):
@@ -167,20 +212,31 @@ class Lut3D:
         for name, dtype in (("picture", source.dtype), ("out", target.dtype)):
             if dtype not in _TYPES:
                 raise ArgumentError(f"{name} is {dtype}: it is one of {', '.join(map(str, _TYPES))}")
-        kind = _INTERPOLATIONS[interpolation]
-        values = self._on_device(source, target, kind) if source.on_device else self._on_host(source, target, kind)
+        _require_apart(source.pixels, target.array)
+        if not source.on_device:
+            return target.deliver(self._on_host(source, target, kind))
+        values = self._on_device(source, target, kind, layouts)
         hand_over(source.value, source.pixels)
         return target.deliver(values)
 
-    def _on_device(self, source: Input, target: Output, kind: int) -> UsmArray:
+    def _on_device(self, source: Input, target: Output, kind: int, layouts: Any) -> UsmArray:
         queue, pixels = source.queue, source.pixels
         assert isinstance(pixels, UsmArray)
         packed, after = contiguous(queue, pixels, pixels.shape, source.dtype, "picture")
         values = target.memory(target.dtype, in_usm=True)
         if not isinstance(values, UsmArray):
             values = new_array(pixels.shape, target.dtype, queue)
-        done = self._submit(queue, packed, values, kind, after)
-        wait_unless_ordered(queue, (done,))
+        run = self._launch(queue, packed, values, kind)
+        wait_unless_ordered(queue, (run.submit(_NO_MAP, packed, values, after=after),))
+        is_direct = pixels.is_contiguous and (target.array is None or values is target.array)
+        if layouts is not None and is_direct and is_own(queue):
+            forms = (pixels.shape, source.dtype), (pixels.shape, target.dtype)
+            dims = pixels.ndim, pixels.ndim, pixels.ndim
+            call = device_call(layouts, queue, run, _NO_MAP, dims, *forms, None, None, source.library, 0)
+            if call is not None:
+                if len(self._calls) >= _MAX_CALLS:
+                    self._calls.clear()
+                self._calls[layouts, kind] = call
         return values
 
     def _on_host(self, source: Input, target: Output, kind: int) -> AnyArray:
@@ -189,31 +245,30 @@ class Lut3D:
         if not isinstance(values, np.ndarray):
             values = np.empty(pixels.shape, target.dtype)
         if queue.device.has(Aspect.usm_system_allocations):
-            there = as_usm_array(pixels, queue), as_usm_array(values, queue)
-            self._submit(queue, *there, kind, ()).wait()
+            there, result = as_usm_array(pixels, queue), as_usm_array(values, queue)
+            self._launch(queue, there, result, kind).submit(_NO_MAP, there, result).wait()
             return values
         first = room(pixels.nbytes)
         block = take(queue, first + values.nbytes)
-        copy = array_in(queue, block, 0, pixels.shape, pixels.dtype)
+        there = array_in(queue, block, 0, pixels.shape, pixels.dtype)
         result = array_in(queue, block, first, values.shape, values.dtype)
-        done = self._submit(queue, copy, result, kind, (queue.memcpy(copy, pixels),))
-        queue.memcpy(values, result, depends_on=done).wait()
+        run, after = self._launch(queue, there, result, kind), queue.memcpy(there, pixels)
+        queue.memcpy(values, result, depends_on=run.submit(_NO_MAP, there, result, after=after)).wait()
         give_back(queue, block)
         return values
 
-    def _submit(self, queue: Queue, pixels: UsmArray, values: UsmArray, kind: int, after: tuple[Event, ...]) -> Event:
-        """Runs the kernel; nothing else reads or writes the values."""
+    def _launch(self, queue: Queue, pixels: UsmArray, values: UsmArray, kind: int) -> _Launch:
+        """The launch over arrays like these."""
         table, shaper = self._tables(queue)
         count = math.prod(pixels.shape[:-1])
         format_ = ELEMENTS[pixels.dtype] | ELEMENTS[values.dtype] << 4 | pixels.shape[-1] << 8
         mode = kind | (0 if table is None else _TABLE) | (0 if shaper is None else _SHAPER)
-        arguments = (
-            pixels, table, np.uint32(0 if table is None else table.shape[0]), *self._numbers,
-            shaper, np.uint32(0 if shaper is None else shaper.shape[0]), *self._shaper_numbers,
-            values, np.uint64(count), np.uint32(format_), np.uint32(mode),
+        before = (
+            table, 0 if table is None else table.shape[0], *self._numbers,
+            shaper, 0 if shaper is None else shaper.shape[0], *self._shaper_numbers,
         )  # fmt: skip
         kernel = builtin_kernel(queue, _KERNEL, format=format_, mode=mode)
-        return launch(queue, kernel, count, *arguments, depends_on=after)
+        return _Launch(queue, launch_range(count), kernel, before, (count, format_, mode))
 
     def _tables(self, queue: Queue) -> tuple[UsmArray | None, UsmArray | None]:
         """The tables in memory of the queue's device."""
@@ -226,6 +281,36 @@ class Lut3D:
             tables = _upload(queue, entries), _upload(queue, self._shaper)
             copies[queue.device._record.index] = tables
         return tables
+
+
+def _layouts(picture: object, out: object) -> tuple[Any, ...] | None:
+    """The layouts of both, and ``out`` where it is a type; None where one has none."""
+    writes = hasattr(out, "shape") and not isinstance(out, (np.dtype, type))
+    try:
+        layouts = array_layout(picture), array_layout(out) if writes else None, None, None if writes else out
+        hash(layouts)
+    except (AttributeError, TypeError, RuntimeError, BufferError):
+        return None
+    return layouts
+
+
+def _require_apart(pixels: AnyArray, out: AnyArray | None) -> None:
+    """Arrays are the same or share no memory."""
+    if isinstance(pixels, np.ndarray) and isinstance(out, np.ndarray):
+        first, start = (array.__array_interface__["data"][0] for array in (pixels, out))
+        is_same = (first, pixels.strides) == (start, out.strides)
+        if not is_same and np.may_share_memory(pixels, out):
+            raise ArgumentError("out shares memory with picture: give another array, or the picture itself")
+    elif isinstance(pixels, UsmArray) and isinstance(out, UsmArray):
+        (low, high), (start, end) = (_reach(array) for array in (pixels, out))
+        if (low, pixels.strides) != (start, out.strides) and low < end and start < high:
+            raise ArgumentError("out shares memory with picture: give another array, or the picture itself")
+
+
+def _reach(array: UsmArray) -> tuple[int, int]:
+    """The first address of an array, and that behind it."""
+    low, high = reach(array.shape, array.strides, array.itemsize)
+    return array.address + low, array.address + high
 
 
 def _upload(queue: Queue, entries: Array | None) -> UsmArray | None:
@@ -247,7 +332,7 @@ def _entries(name: str, entries: Any, ndim: int, most: int) -> Array:
     return array
 
 
-def _place(name: str, domain: Any, entries: Array | None) -> tuple[np.float32, ...]:
+def _place(name: str, domain: Any, entries: Array | None) -> tuple[float, ...]:
     """The first values of a domain, and the factors from values to places in a table."""
     try:
         first, last = (np.broadcast_to(np.asarray(end, np.float64), 3) for end in domain)
@@ -256,4 +341,4 @@ def _place(name: str, domain: Any, entries: Array | None) -> tuple[np.float32, .
     if not (np.isfinite(first).all() and np.isfinite(last).all() and (first < last).all()):
         raise ArgumentError(f"{name}={shown(domain)}: the first value is less than the last one, both finite")
     intervals = 1 if entries is None else len(entries) - 1
-    return (*map(np.float32, first), *map(np.float32, intervals / (last - first)))
+    return (*map(float, first), *map(float, intervals / (last - first)))

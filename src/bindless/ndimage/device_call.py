@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..core._submission import empty_like_foreign
 from ..image.array_library import Library, is_of_cupy, new_of_cupy
@@ -13,7 +13,6 @@ from ..image.spline_filter import SECOND, SplineLaunch, run_launches
 from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
 from ..model.filter import CoordinateMap
-from ..sampling.memory.picture import MemoryPicture
 from ..submission.active_streams import make_room
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
@@ -22,7 +21,14 @@ from .places import AS_IT_IS
 from .prefilter import give_back, take
 from .repeated import Key, add
 
-__all__ = ["Coefficients", "Form", "remember"]
+__all__ = ["Coefficients", "DeviceCall", "Form", "Launch", "device_call", "remember"]
+
+
+class Launch(Protocol):
+    """The launch of a kernel over arrays on a device, at any addresses."""
+
+    def submit(self, map_: CoordinateMap, pixels: object, values: object, coords: object = None, /) -> object:
+        """Submit it, in a queue that is in order."""
 
 
 class Form(NamedTuple):
@@ -49,13 +55,13 @@ class Coefficients(NamedTuple):
         Of its kernels.
     form : Form
         Of the coefficients.
-    samples : MemoryPicture | None
+    samples : Launch | None
         What makes the samples float32; None where they are.
     """
 
     launches: Sequence[SplineLaunch]
     form: Form
-    samples: MemoryPicture | None
+    samples: Launch | None
 
 
 class DeviceCall(NamedTuple):
@@ -65,7 +71,7 @@ class DeviceCall(NamedTuple):
     ----------
     queue : Queue
         In order; lasts as long as the call.
-    picture : MemoryPicture | None
+    picture : Launch | None
         The launch; None: the result are coefficients.
     map : CoordinateMap
         Of calls that have no matrix.
@@ -88,7 +94,7 @@ class DeviceCall(NamedTuple):
     """
 
     queue: Queue
-    picture: MemoryPicture | None
+    picture: Launch | None
     map: CoordinateMap
     dims: tuple[int, int, int]
     read: tuple[Form, ...]
@@ -169,10 +175,17 @@ def _new_of_cupy(form: Form, like: Any) -> Any:
         return new_of_cupy(place, form.shape, form.dtype)
 
 
-def remember(
-    key: Key,
+def remember(key: Key, *arguments: Any) -> None:
+    """Add the call that ``device_call`` makes of the other arguments, if it makes one."""
+    call = device_call(key[1], *arguments)
+    if call is not None:
+        add(key, call)
+
+
+def device_call(
+    layouts: tuple[Any, ...],
     queue: Queue,
-    picture: MemoryPicture | None,
+    picture: Launch | None,
     map_: CoordinateMap,
     dims: tuple[int, int, int],
     input: tuple[tuple[int, ...], DType],
@@ -181,18 +194,20 @@ def remember(
     filter_: Coefficients | None,
     library: Library | None,
     margin: int,
-) -> None:
-    """Add a call on packed arrays of one library on a device.
+) -> DeviceCall | None:
+    """A call on packed arrays of one library on a device; None for arrays of several.
 
     Parameters
     ----------
+    layouts : tuple[Any, ...]
+        Of the input, the caller's result and the coordinates, as ``array_layout`` gives them; None for what there is
+        not.
     input, output : tuple[tuple[int, ...], DType]
         Shape and dtype.
     """
-    layouts = key[1]
     kind = layouts[0][0]
     if any(one is not None and one[0] is not kind for one in layouts[:3]):
-        return
+        return None
     read = [Form.of(*input)]
     if coords is not None:
         read.append(Form.of(tuple(layouts[2][3]), coords))
@@ -205,4 +220,4 @@ def remember(
     elif is_of_cupy(kind):
         empty, library = partial(_new_of_cupy, form), None
     writes = layouts[1] is not None
-    add(key, DeviceCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_, margin))
+    return DeviceCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_, margin)
