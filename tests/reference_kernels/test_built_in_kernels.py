@@ -296,7 +296,7 @@ def test_means_along_lines(queue: bl.Queue) -> None:
 def test_every_module_is_run() -> None:
     """The tests above, those of resampling, projection and level kernels next to them, and other folders cover all."""
     known = ("fetch", "sample", "write", "launch", "pack", "area", "spline", "resample", "texture", "line", "lanes")
-    known += ("projections", "gradients", "pyramid", "footprint", "mapping")
+    known += ("projections", "gradients", "pyramid", "footprint", "mapping", "lut3d")
     assert [name for name in MODULES if not name.startswith(known)] == []
     for name in MODULES:
         assert struct.unpack_from("<I", kernels.source(name, "spirv")) == (0x07230203,)
