@@ -175,23 +175,26 @@ static uint32_t fit(const struct ptx_form *form, const struct ptx_instruction *i
     return at;
 }
 
-/* Order, scope and space of an atomic instruction first: compilers also write them behind the operation or each other. */
-static struct ptx_instruction sort_atomic(const struct ptx_instruction *i)
+/* The place of a modifier of an atomic instruction: order, scope and space first, then the others. */
+static size_t rank_of(const char *modifier)
 {
     static const char *const first[] = {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "global", "shared", "shared::cta"};
+    size_t rank = 0;
+    while (rank < sizeof first / sizeof *first && strcmp(modifier, first[rank]) != 0)
+        rank++;
+    return rank;
+}
+
+/* Sorts the modifiers: compilers also write order, scope and space behind the operation or each other. */
+static struct ptx_instruction sort_atomic(const struct ptx_instruction *i)
+{
     struct ptx_instruction sorted = *i;
-    sorted.modifier_count = 0;
-    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
-        for (uint32_t m = 0; m < i->modifier_count; m++)
-            if (strcmp(i->modifiers[m], first[k]) == 0)
-                sorted.modifiers[sorted.modifier_count++] = i->modifiers[m];
-    for (uint32_t m = 0; m < i->modifier_count; m++) {
-        bool is_first = false;
-        for (size_t k = 0; k < sizeof first / sizeof *first; k++)
-            is_first = is_first || strcmp(i->modifiers[m], first[k]) == 0;
-        if (!is_first)
-            sorted.modifiers[sorted.modifier_count++] = i->modifiers[m];
-    }
+    for (uint32_t m = 1; m < i->modifier_count; m++)
+        for (uint32_t k = m; k > 0 && rank_of(sorted.modifiers[k - 1]) > rank_of(sorted.modifiers[k]); k--) {
+            const char *const modifier = sorted.modifiers[k];
+            sorted.modifiers[k] = sorted.modifiers[k - 1];
+            sorted.modifiers[k - 1] = modifier;
+        }
     return sorted;
 }
 
