@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
-from ..core._submission import array_layout
 from ..image.array_library import AnyArray, ArrayLike, hand_over
 from ..image.default_queue import is_own
+from ..image.results import overlap
 from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
@@ -22,6 +22,7 @@ from ..model.filter import CoordinateMap
 from ..model.message_values import shown
 from ..model.ranges import NdRange
 from ..ndimage.device_call import DeviceCall, device_call
+from ..ndimage.repeated import Key, recall
 from ..ndimage.source import Input, source_of, wait_unless_ordered
 from ..ndimage.target import Output
 from ..sampling.packing import contiguous
@@ -33,7 +34,6 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import as_usm_array
 from ..sycl.usm.functions import new_array
-from ..sycl.usm.strides import reach
 from .cube_file import read_cube
 
 __all__ = ["Lut3D"]
@@ -199,12 +199,11 @@ class Lut3D:
         if interpolation not in _INTERPOLATIONS:
             raise ArgumentError(f"interpolation={shown(interpolation)}: it is one of {', '.join(_INTERPOLATIONS)}")
         kind = _INTERPOLATIONS[interpolation]
-        layouts = None if queue is not None else _layouts(picture, out)
-        if layouts is not None:
-            call = self._calls.get((layouts, kind))
-            result = None if call is None or call.queue._stream.closed else call.submit(picture, out)
-            if result is not None:
-                return result
+        key = None if queue is not None else recall("Lut3D", queue, picture, out, 0.0, (kind,))[0]
+        call = self._calls.get(key)
+        result = None if call is None or call.queue._stream.closed else call.submit(picture, out)
+        if result is not None:
+            return result
         source = source_of("Lut3D", picture, -1, queue)
         target = Output("Lut3D", source, out, source.shape, "even")
         if source.pixels.shape[-1] not in (3, 4):
@@ -215,11 +214,11 @@ class Lut3D:
         _require_apart(source.pixels, target.array)
         if not source.on_device:
             return target.deliver(self._on_host(source, target, kind))
-        values = self._on_device(source, target, kind, layouts)
+        values = self._on_device(source, target, kind, key)
         hand_over(source.value, source.pixels)
         return target.deliver(values)
 
-    def _on_device(self, source: Input, target: Output, kind: int, layouts: Any) -> UsmArray:
+    def _on_device(self, source: Input, target: Output, kind: int, key: Key | None) -> UsmArray:
         queue, pixels = source.queue, source.pixels
         assert isinstance(pixels, UsmArray)
         packed, after = contiguous(queue, pixels, pixels.shape, source.dtype, "picture")
@@ -229,14 +228,14 @@ class Lut3D:
         run = self._launch(queue, packed, values, kind)
         wait_unless_ordered(queue, (run.submit(_NO_MAP, packed, values, after=after),))
         is_direct = pixels.is_contiguous and (target.array is None or values is target.array)
-        if layouts is not None and is_direct and is_own(queue):
+        if key is not None and is_direct and is_own(queue):
             forms = (pixels.shape, source.dtype), (pixels.shape, target.dtype)
             dims = pixels.ndim, pixels.ndim, pixels.ndim
-            call = device_call(layouts, queue, run, _NO_MAP, dims, *forms, None, None, source.library, 0)
+            call = device_call(key[1], queue, run, _NO_MAP, dims, *forms, None, None, source.library, 0)
             if call is not None:
                 if len(self._calls) >= _MAX_CALLS:
                     self._calls.clear()
-                self._calls[layouts, kind] = call
+                self._calls[key] = call
         return values
 
     def _on_host(self, source: Input, target: Output, kind: int) -> AnyArray:
@@ -283,34 +282,16 @@ class Lut3D:
         return tables
 
 
-def _layouts(picture: object, out: object) -> tuple[Any, ...] | None:
-    """The layouts of both, and ``out`` where it is a type; None where one has none."""
-    writes = hasattr(out, "shape") and not isinstance(out, (np.dtype, type))
-    try:
-        layouts = array_layout(picture), array_layout(out) if writes else None, None, None if writes else out
-        hash(layouts)
-    except (AttributeError, TypeError, RuntimeError, BufferError):
-        return None
-    return layouts
-
-
 def _require_apart(pixels: AnyArray, out: AnyArray | None) -> None:
     """Arrays are the same or share no memory."""
-    if isinstance(pixels, np.ndarray) and isinstance(out, np.ndarray):
-        first, start = (array.__array_interface__["data"][0] for array in (pixels, out))
-        is_same = (first, pixels.strides) == (start, out.strides)
-        if not is_same and np.may_share_memory(pixels, out):
-            raise ArgumentError("out shares memory with picture: give another array, or the picture itself")
-    elif isinstance(pixels, UsmArray) and isinstance(out, UsmArray):
-        (low, high), (start, end) = (_reach(array) for array in (pixels, out))
-        if (low, pixels.strides) != (start, out.strides) and low < end and start < high:
-            raise ArgumentError("out shares memory with picture: give another array, or the picture itself")
+    if out is None or type(out) is not type(pixels) or not overlap(pixels, out):
+        return
+    if (_address(pixels), pixels.strides) != (_address(out), out.strides):
+        raise ArgumentError("out shares memory with picture: give another array, or the picture itself")
 
 
-def _reach(array: UsmArray) -> tuple[int, int]:
-    """The first address of an array, and that behind it."""
-    low, high = reach(array.shape, array.strides, array.itemsize)
-    return array.address + low, array.address + high
+def _address(array: AnyArray) -> int:
+    return array.address if isinstance(array, UsmArray) else int(array.__array_interface__["data"][0])
 
 
 def _upload(queue: Queue, entries: Array | None) -> UsmArray | None:

@@ -22,7 +22,7 @@ from ..sycl.usm.strides import reach
 from .array_library import OWN_TYPES, AnyArray, Library, hand_over
 from .downloads import download
 
-__all__ = ["Result", "copies_result", "leave_arrays"]
+__all__ = ["Result", "copies_result", "leave_arrays", "overlap"]
 
 _LARGE = 1 << 20  # bytes of values for which a copy is quicker than the kernel's own writes to the host
 
@@ -75,7 +75,7 @@ class Result:
         if out is not None:
             self.array = _checked(queue, out, shape, dtype)
             for argument in inputs:
-                if argument is not None and _overlap(self.array, argument):
+                if argument is not None and overlap(self.array, argument):
                     raise InvalidError("out shares memory with an argument: give another array")
 
     @property
@@ -170,7 +170,8 @@ def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: DType) -> An
     return array
 
 
-def _overlap(one: AnyArray, other: AnyArray) -> bool:
+def overlap(one: AnyArray, other: AnyArray) -> bool:
+    """Whether two arrays may share memory: whether the ranges of their bytes do."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.may_share_memory(one, other)
     if not one.nbytes or not other.nbytes:

@@ -19,9 +19,8 @@ from ..sycl.usm import UsmArray
 from ..sycl.usm.functions import new_array
 from .places import AS_IT_IS
 from .prefilter import give_back, take
-from .repeated import Key, add
 
-__all__ = ["Coefficients", "DeviceCall", "Form", "Launch", "device_call", "remember"]
+__all__ = ["Coefficients", "DeviceCall", "Form", "Launch", "device_call"]
 
 
 class Launch(Protocol):
@@ -173,13 +172,6 @@ def _new_of_cupy(form: Form, like: Any) -> Any:
     except (MemoryError, RuntimeError):  # commands hold arrays until they end
         make_room()
         return new_of_cupy(place, form.shape, form.dtype)
-
-
-def remember(key: Key, *arguments: Any) -> None:
-    """Add the call that ``device_call`` makes of the other arguments, if it makes one."""
-    call = device_call(key[1], *arguments)
-    if call is not None:
-        add(key, call)
 
 
 def device_call(

@@ -11,6 +11,7 @@ from ..bindless_images.scratch_memory import leave_array
 from ..core.ownership import after_fork
 from ..image.array_library import AnyArray
 from ..image.default_queue import is_own
+from ..image.results import overlap
 from ..image.spline_filter import described_filter, spline_launches
 from ..model.arrays import DType
 from ..model.enums import Precision
@@ -20,13 +21,12 @@ from ..sampling.fields import kind_of_fields, pack_fields
 from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from ..sycl.usm.strides import reach
 from .arguments import COPY, MOST_AXES
-from .device_call import Coefficients, Form, remember
+from .device_call import Coefficients, Form, device_call
 from .layers import MOST_CHANNELS, Layers
 from .places import AS_IT_IS, Places
 from .prefilter import coefficients, options_of
-from .repeated import Key
+from .repeated import Key, add
 from .source import Input, wait_unless_ordered
 from .target import Output
 
@@ -91,7 +91,7 @@ def values_in_place(
     )  # fmt: skip
     memory = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
     read = [texels] if coords is None else [texels, coords]
-    if isinstance(memory, UsmArray) and not any(_overlap(memory, array) for array in read):
+    if isinstance(memory, UsmArray) and not any(overlap(memory, array) for array in read):
         values = memory
     else:
         channels = int(pixels.shape[-1])
@@ -147,7 +147,9 @@ def again(
     forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
     dims = len(source.shape), len(target.shape), len(places.shape)
     kind = None if coords is None else coords.dtype
-    remember(key, source.queue, picture, places.map, dims, *forms, kind, steps, source.library, margin)
+    call = device_call(key[1], source.queue, picture, places.map, dims, *forms, kind, steps, source.library, margin)
+    if call is not None:
+        add(key, call)
 
 
 @lru_cache(256)
@@ -254,12 +256,3 @@ def filtered_in_place(
         again(key, source, target, picture, places, filter_, filtered, 0, unchanged)
     picture.submit(AS_IT_IS, filtered.pointer, values.pointer)
     return values
-
-
-def _overlap(one: UsmArray, other: UsmArray) -> bool:
-    """Whether two arrays may share memory."""
-    (first, last), (start, end) = (
-        tuple(array.address + place for place in reach(array.shape, array.strides, array.itemsize))
-        for array in (one, other)
-    )
-    return first < end and start < last
