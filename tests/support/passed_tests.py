@@ -23,7 +23,10 @@ import pytest
 
 __all__ = ["ROOMS", "PassedTests", "add_options"]
 
-ROOMS = ("bindless_images", "conformance", "goldens", "image", "model", "ndimage", "numerics", "sampling")
+ROOMS = (
+    "bindless_images", "camera", "colour", "conformance", "cv2", "error_messages", "goldens", "image", "model",
+    "ndimage", "numerics", "ptx", "sampling", "space", "submission",
+)  # fmt: skip
 _PYTHON = list(sys.version_info[:2])
 _PHASES = {"setup": "passed", "call": "passed", "teardown": "passed"}
 _STARTS = ("subprocess.Popen", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system")
