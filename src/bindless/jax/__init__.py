@@ -11,9 +11,10 @@ try:
 except ImportError as error:
     raise FeatureNotSupportedError("bindless.jax needs JAX: pip install 'bindless[jax]', or jax[cuda12]") from error
 
+from .coordinates import map_coordinates
 from .sampling import sample
 
-__all__ = ["sample"]
+__all__ = ["map_coordinates", "sample"]
 
 
 def __dir__() -> list[str]:

@@ -23,7 +23,7 @@ from .hardware import serves
 from .lines import outer_weights, read_line
 from .operation import Operation
 
-__all__ = ["sample"]
+__all__ = ["require_static", "sample", "sample_levels"]
 
 
 def sample(
@@ -101,12 +101,7 @@ def sample(
     >>> jax.grad(lambda place: bindless.jax.sample(image, place)[0])(place).tolist()
     [10.0, 20.0]
     """
-    for name, option in (("fill", fill), ("deterministic", deterministic), ("cubemap", cubemap)):
-        if isinstance(option, jax.core.Tracer):
-            raise ArgumentError(
-                f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
-                f"{name!r} to static_argnames of jax.jit"
-            )
+    require_static(fill=fill, deterministic=deterministic, cubemap=cubemap)
     between = "none" if level is None else "linear"
     filter_, modes = filter_of(addressing, filtering, precision, fill=fill, levels=between)
     units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
@@ -119,7 +114,7 @@ def sample(
     require_filtering(
         str(filter_.interpolation), len(levels) if several else 0, has_level=level is not None, cubemap=bool(cubemap)
     )
-    return _sample(
+    return sample_levels(
         levels,
         coords,
         None if level is None else jnp.asarray(level),
@@ -131,21 +126,57 @@ def sample(
     )
 
 
-_STATIC = ("filter_", "normalized", "deterministic", "cubemap", "makes_levels")
+def require_static(**options: Any) -> None:
+    """Refuse options that a transformation of JAX traces.
+
+    Raises
+    ------
+    ArgumentError
+        One is traced.
+    """
+    for name, option in options.items():
+        if isinstance(option, jax.core.Tracer):
+            raise ArgumentError(
+                f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
+                f"{name!r} to static_argnames of jax.jit"
+            )
+
+
+_STATIC = ("filter_", "normalized", "deterministic", "cubemap", "makes_levels", "first")
 
 
 @partial(jax.jit, static_argnames=_STATIC)
-def _sample(
+def sample_levels(
     levels: Sequence[Any],
     coords: Any,
-    level: Any,
+    level: Any = None,
     *,
     filter_: Filter,
-    normalized: bool,
-    deterministic: bool,
-    cubemap: bool,
-    makes_levels: bool,
+    normalized: bool = False,
+    deterministic: bool = False,
+    cubemap: bool = False,
+    makes_levels: bool = False,
+    first: float = 0.5,
 ) -> Any:
+    """What ``sample`` computes, of arrays and options that fit each other.
+
+    Parameters
+    ----------
+    levels : Sequence[jax.Array]
+        One, or those of a mipmap.
+    coords : jax.Array
+        (..., dimensions).
+    level : jax.Array, optional
+        Level of detail of each sample.
+    filter_ : Filter
+        The filter.
+    normalized, deterministic, cubemap : bool
+        As of ``sample``.
+    makes_levels : bool
+        Whether the levels of a mipmap are to be made of one.
+    first : float
+        Coordinate of the centre of the first texel.
+    """
     dims = coords.shape[-1]
     leading = coords.shape[1:-1] if levels[0].ndim == dims + 2 else coords.shape[:-1]
     dtype = levels[0].dtype
@@ -156,11 +187,11 @@ def _sample(
     count, channels = levels[0].shape[0], levels[0].shape[-1]
     values = (count, prod(coords.shape[:-1]) // max(count, 1))
     sizes = tuple(map(float, levels[0].shape[-2:0:-1]))
-    offset, added = [-0.5] * dims, 0.0
+    offset, added = [-first] * dims, 0.0
     if filter_.is_cubic:
         added, filter_ = filter_.fill, replace(filter_, fill=0.0)
         image, margins = coefficients(levels[0].astype(real) - added, filter_.boundary[:dims], read_line)
-        levels, offset = [image], [margin - 0.5 for margin in margins]
+        levels, offset = [image], [margin - first for margin in margins]
     if makes_levels:
         axes = range(2 if cubemap else 1, levels[0].ndim - 1)
         count_of_levels = level_count(levels[0].shape[axis] for axis in axes)

@@ -15,6 +15,7 @@ from .detectors import Detector
 from .grids import grid_sample
 from .lines import line_integrals
 from .projecting import projections
+from .reprojection import reproject
 from .resampling import resample
 from .sampling import sample
 from .textures import texture, texture_construct_mip
@@ -26,6 +27,7 @@ __all__ = [
     "line_integrals",
     "lut3d",
     "projections",
+    "reproject",
     "resample",
     "sample",
     "texture",

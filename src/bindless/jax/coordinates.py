@@ -1,0 +1,107 @@
+"""``map_coordinates``: the function of ``jax.scipy.ndimage``, with cubic splines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..model.enums import Interpolation, Precision
+from ..model.errors import ArgumentError, FeatureNotSupportedError
+from ..model.filter import Filter
+from ..model.message_values import shown
+from .sampling import require_static, sample_levels
+
+__all__ = ["map_coordinates"]
+
+_SCIPY_MODES = {"constant": "grid-constant", "wrap": "grid-wrap"}  # scipy's names of what JAX computes
+_MOST_AXES = 3
+
+
+def map_coordinates(
+    input: Any,
+    coordinates: Sequence[Any],
+    order: int,
+    mode: str = "constant",
+    cval: float = 0.0,
+    *,
+    precision: str | Precision = "exact",
+    deterministic: bool | None = None,
+) -> jax.Array:
+    """Values of an array at coordinates: ``jax.scipy.ndimage.map_coordinates``, also of order 3.
+
+    It is differentiable twice in the array and in the coordinates.
+
+    Parameters
+    ----------
+    input : jax.Array
+        Real numbers, of up to three axes. Arrays of more axes, and of complex numbers, go to JAX's function.
+    coordinates : Sequence[jax.Array]
+        One array for each axis of ``input``, in its order; their shapes are broadcast. The centre of the first
+        element is at 0.
+    order : int
+        0, the nearest element; 1, linear; 3, the interpolating cubic B-spline.
+    mode : str
+        What lies outside: ``constant``, ``nearest``, ``wrap``, ``mirror`` or ``reflect``. As in JAX, ``constant`` and
+        ``wrap`` are what scipy calls ``grid-constant`` and ``grid-wrap``; these two names are taken too.
+    cval : float
+        The value outside with ``constant``.
+    precision : str | Precision
+        "exact", the default: weights of float32, or of float64 where ``input`` or a coordinate is float64.
+        "hardware": those of the texture unit, which have 8 bits, where it has the mode and the order.
+    deterministic : bool, optional
+        As of ``sample``.
+
+    Returns
+    -------
+    jax.Array
+        Of the shape of the coordinates and of the type of ``input``; integers are rounded, halves away from zero.
+
+    Raises
+    ------
+    ArgumentError
+        An option is none of those above or traced, or the number of coordinates is not that of axes.
+    FeatureNotSupportedError
+        Orders 2, 4 and 5, and order 3 of arrays that go to JAX's function.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> import bindless.jax
+    >>> row = jnp.array([0.0, 1.0, 4.0, 9.0, 16.0])
+    >>> bindless.jax.map_coordinates(row, [jnp.array([1.5, 2.5])], 1).tolist()
+    [2.5, 6.5]
+    >>> bindless.jax.map_coordinates(row, [jnp.array([2.0, 3.0])], 3, "mirror").round(4).tolist()
+    [4.0, 9.0]
+    """
+    require_static(cval=cval, deterministic=deterministic)
+    array, places = jnp.asarray(input), [jnp.asarray(each) for each in coordinates]
+    filter_ = Filter.from_scipy(order, _SCIPY_MODES.get(mode, mode), cval, precision)
+    if filter_.precision is Precision.reproducible:
+        raise ArgumentError("precision='reproducible' is not one of arrays with gradients: bindless.Image has it")
+    if len(places) != array.ndim:
+        raise ArgumentError(f"{len(places)} coordinates of an array with the shape {array.shape}: each axis has one")
+    for place in places:
+        if not jnp.issubdtype(place.dtype, jnp.number) or jnp.issubdtype(place.dtype, jnp.complexfloating):
+            raise ArgumentError(f"coordinates of {place.dtype}: they are real numbers")
+    if not 0 < array.ndim <= _MOST_AXES or jnp.issubdtype(array.dtype, jnp.complexfloating):
+        if filter_.is_cubic:
+            raise FeatureNotSupportedError(
+                f"order={shown(order)} of {array.dtype} with the shape {array.shape}: it is computed for real numbers "
+                f"of one to three axes; orders 0 and 1 for all"
+            )
+        return jax.scipy.ndimage.map_coordinates(array, places, order, mode, cval)
+    real = jnp.result_type(jnp.float32, *(each.dtype for each in places if each.dtype == jnp.float64))
+    if filter_.interpolation is Interpolation.nearest:  # of halves, JAX takes the one away from zero
+        places = [each if jnp.issubdtype(each.dtype, jnp.integer) else jax.lax.round(each) for each in places]
+    at = jnp.stack(jnp.broadcast_arrays(*(each.astype(real) for each in reversed(places))), -1)
+    samples = sample_levels(
+        (array.astype(jnp.promote_types(array.dtype, real))[..., None],),
+        at,
+        filter_=filter_,
+        deterministic=bool(deterministic),
+        first=0.0,
+    )[..., 0]
+    return (samples if jnp.issubdtype(array.dtype, jnp.floating) else jax.lax.round(samples)).astype(array.dtype)
