@@ -185,11 +185,11 @@ def _positions(camera: Camera, k: Tensor, rays: Tensor, is_seen: Tensor) -> tupl
     x, y = x / depth, y / depth
     is_seen = is_seen & is_before & (x * x + y * y <= camera.limit)
     x, y = torch.where(is_seen, x, 0), torch.where(is_seen, y, 0)
-    square, twice = x * x + y * y, 2 * x * y
+    square, product = x * x + y * y, 2 * x * y
     above = 1 + ((k[4] * square + k[1]) * square + k[0]) * square
     radial = above / (1 + ((k[7] * square + k[6]) * square + k[5]) * square)
-    to_x = x * radial + k[2] * twice + k[3] * (square + 2 * x * x) + (k[8] + k[9] * square) * square
-    to_y = y * radial + k[2] * (square + 2 * y * y) + k[3] * twice + (k[10] + k[11] * square) * square
+    to_x = x * radial + k[2] * product + k[3] * (square + 2 * x * x) + (k[8] + k[9] * square) * square
+    to_y = y * radial + k[2] * (square + 2 * y * y) + k[3] * product + (k[10] + k[11] * square) * square
     return to_x, to_y, is_seen
 
 
