@@ -7,6 +7,9 @@
 
 #define MOST_ELEMENTS (40 * 21 * 5)
 #define IMAGE_BYTES (1 << 17)
+#ifndef RANDOM_PICTURES
+#define RANDOM_PICTURES 300 /* of each kind */
+#endif
 
 static blr_context_t context;
 static blr_queue_t queue;
@@ -159,7 +162,7 @@ static void instruction_sets(void)
     static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
     unsigned char *texels = malloc(IMAGE_BYTES);
     CHECK(texels != NULL);
-    for (int round = 0; round < 600; round++) {
+    for (int round = 0; round < 2 * RANDOM_PICTURES; round++) {
         choose(&picture, &shapes[0], texels);
         const blr_resampling_t *own = &picture.resample.picture;
         const uint64_t count = own->size[0] * own->size[1] * own->size[2] * own->value_channels;
@@ -184,7 +187,7 @@ static void aligned(void)
     blr_resampling_t *own = &picture.resample.picture;
     unsigned char *texels = malloc(IMAGE_BYTES);
     CHECK(texels != NULL);
-    for (int round = 0; round < 900; round++) {
+    for (int round = 0; round < 3 * RANDOM_PICTURES; round++) {
         choose(&picture, &shapes[round % 3], texels);
         const struct blr_texture_level *level = &picture.texture.level[0];
         const uint32_t extent[3] = {level->width, level->height, level->depth};

@@ -112,7 +112,7 @@ static void coefficients(void)
         }
 }
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if BLR_HAS_VECTOR_SETS
 
 #define SET(name)                                                                                                      \
     void blr_spline_rows_##name(const struct blr_spline *spline, uint64_t begin, uint64_t end, void *scratch);         \
