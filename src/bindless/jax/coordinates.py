@@ -12,7 +12,8 @@ from ..model.enums import Interpolation, Precision
 from ..model.errors import ArgumentError, FeatureNotSupportedError
 from ..model.filter import Filter
 from ..model.message_values import shown
-from .sampling import require_static, sample_levels
+from ..sampling.memory.arguments import require_precision
+from .sampling import require_real, require_static, sample_levels
 
 __all__ = ["map_coordinates"]
 
@@ -79,13 +80,10 @@ def map_coordinates(
     require_static(cval=cval, deterministic=deterministic)
     array, places = jnp.asarray(input), [jnp.asarray(each) for each in coordinates]
     filter_ = Filter.from_scipy(order, _SCIPY_MODES.get(mode, mode), cval, precision)
-    if filter_.precision is Precision.reproducible:
-        raise ArgumentError("precision='reproducible' is not one of arrays with gradients: bindless.Image has it")
+    require_precision(filter_)
     if len(places) != array.ndim:
         raise ArgumentError(f"{len(places)} coordinates of an array with the shape {array.shape}: each axis has one")
-    for place in places:
-        if not jnp.issubdtype(place.dtype, jnp.number) or jnp.issubdtype(place.dtype, jnp.complexfloating):
-            raise ArgumentError(f"coordinates of {place.dtype}: they are real numbers")
+    require_real("coordinates", places)
     if not 0 < array.ndim <= _MOST_AXES or jnp.issubdtype(array.dtype, jnp.complexfloating):
         if filter_.is_cubic:
             raise FeatureNotSupportedError(

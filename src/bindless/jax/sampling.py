@@ -23,7 +23,7 @@ from .hardware import serves
 from .lines import outer_weights, read_line
 from .operation import Operation
 
-__all__ = ["require_static", "sample", "sample_levels"]
+__all__ = ["require_real", "require_static", "sample", "sample_levels"]
 
 
 def sample(
@@ -108,9 +108,8 @@ def sample(
     several = isinstance(image, (list, tuple))
     levels, coords = tuple(map(jnp.asarray, image if several else (image,))), jnp.asarray(coords)
     require_image(levels, coords, modes, cubemap=bool(cubemap), repeats=False)
-    for name, array in (*(("an image", each) for each in levels), ("coords", coords)):
-        if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
-            raise ArgumentError(f"{name} of {array.dtype}: an array of real numbers is needed")
+    require_real("an image", levels)
+    require_real("coords", (coords,))
     require_filtering(
         str(filter_.interpolation), len(levels) if several else 0, has_level=level is not None, cubemap=bool(cubemap)
     )
@@ -140,6 +139,19 @@ def require_static(**options: Any) -> None:
                 f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
                 f"{name!r} to static_argnames of jax.jit"
             )
+
+
+def require_real(name: str, arrays: Sequence[Any]) -> None:
+    """Refuse arrays of other than real numbers.
+
+    Raises
+    ------
+    ArgumentError
+        One has them.
+    """
+    for array in arrays:
+        if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
+            raise ArgumentError(f"{name} of {array.dtype}: an array of real numbers is needed")
 
 
 _STATIC = ("filter_", "normalized", "deterministic", "cubemap", "makes_levels", "first")

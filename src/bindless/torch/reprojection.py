@@ -111,8 +111,9 @@ def reproject(
     if rotation is not None and tuple(rotation.shape) not in ((3, 3), *([(image.shape[0], 3, 3)] if batched else [])):
         raise ArgumentError(f"rotation {tuple(rotation.shape)} for an image {tuple(image.shape)}: it is ([N,] 3, 3)")
     camera = Camera(_values(K), () if distortion is None else _values(distortion), model)
-    size = to.size[::-1] if shape is None and to.size is not None else image.shape[-3:-1] if shape is None else shape
-    sizes = tuple(int(each) for each in size)
+    if shape is None:
+        shape = image.shape[-3:-1] if to.size is None else to.size[::-1]
+    sizes = tuple(int(each) for each in shape)
     if len(sizes) != 2 or min(sizes) <= 0:
         raise ArgumentError(f"shape={shown(shape)}: it is (height, width)")
     rays, is_seen = _rays(to, sizes, K.dtype, K.device)

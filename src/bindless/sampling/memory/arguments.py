@@ -12,7 +12,7 @@ from ...model.enums import LevelFilter, Precision
 from ...model.errors import ArgumentError
 from ...model.filter import Filter
 
-__all__ = ["filter_of", "require_filtering", "require_image"]
+__all__ = ["filter_of", "require_filtering", "require_image", "require_precision"]
 
 _BETWEEN_TEXELS = ("nearest", "linear")
 
@@ -34,9 +34,20 @@ def filter_of(
     """
     modes = (addressing,) if isinstance(addressing, str) else tuple(addressing)
     filter_ = Filter.from_addressing(modes, filtering, fill=fill, precision=precision, levels=levels)
+    require_precision(filter_)
+    return filter_, len(modes)
+
+
+def require_precision(filter_: Filter) -> None:
+    """Refuse a precision that arrays with gradients do not have.
+
+    Raises
+    ------
+    ArgumentError
+        The filter has it.
+    """
     if filter_.precision is Precision.reproducible:
         raise ArgumentError("precision='reproducible' is not one of arrays with gradients: bindless.Image has it")
-    return filter_, len(modes)
 
 
 def require_image(levels: Sequence[Any], coords: Any, modes: int, *, cubemap: bool, repeats: bool) -> None:
