@@ -19,30 +19,46 @@ static noreturn void fail_for_memory(struct ptx_build *build)
     ptx_fail(build, build->line, "the module needs more than %zu MiB to compile", build->limit >> 20);
 }
 
-void *ptx_allocate(struct ptx_build *build, uint64_t count, uint64_t size)
+static void *allocate(struct ptx_build *build, struct ptx_arena *arena, uint64_t count, uint64_t size)
 {
     if (size != 0 && count > build->limit / size)
         fail_for_memory(build);
     const size_t bytes = ((size_t)(count * size) + 15) & ~(size_t)15;
-    if (bytes > build->size - build->used || build->pieces == NULL) {
+    if (bytes > arena->size - arena->used || arena->pieces == NULL) {
         const size_t room = bytes > PIECE_SIZE / 4 ? bytes : PIECE_SIZE;
         struct ptx_piece *piece = room > build->limit - build->total ? NULL : calloc(1, sizeof *piece + room);
         if (piece == NULL)
             fail_for_memory(build);
         build->total += room;
-        if (room == bytes && build->pieces != NULL) { /* a large piece stands alone */
-            piece->next = build->pieces->next;
-            build->pieces->next = piece;
+        if (room == bytes && arena->pieces != NULL) { /* a large piece stands alone */
+            piece->next = arena->pieces->next;
+            arena->pieces->next = piece;
             return piece->bytes;
         }
-        piece->next = build->pieces;
-        build->pieces = piece;
-        build->used = 0;
-        build->size = room;
+        piece->next = arena->pieces;
+        arena->pieces = piece;
+        arena->used = 0;
+        arena->size = room;
     }
-    void *result = build->pieces->bytes + build->used;
-    build->used += bytes;
+    void *result = arena->pieces->bytes + arena->used;
+    arena->used += bytes;
     return result;
+}
+
+void *ptx_allocate(struct ptx_build *build, uint64_t count, uint64_t size)
+{
+    return allocate(build, &build->work, count, size);
+}
+
+void *ptx_keep(struct ptx_build *build, uint64_t count, uint64_t size)
+{
+    return allocate(build, &build->result, count, size);
+}
+
+const char *ptx_keep_text(struct ptx_build *build, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    return memcpy(ptx_keep(build, size, 1), text, size);
 }
 
 void *ptx_grow(struct ptx_build *build, void *array, uint32_t count, uint32_t *capacity, uint64_t size)
@@ -76,12 +92,20 @@ noreturn void ptx_fail(struct ptx_build *build, uint32_t line, const char *forma
     longjmp(build->failed, 1);
 }
 
-void ptx_build_free(struct ptx_build *build)
+static void free_arena(struct ptx_arena *arena)
 {
-    for (struct ptx_piece *piece = build->pieces; piece != NULL;) {
+    for (struct ptx_piece *piece = arena->pieces; piece != NULL;) {
         struct ptx_piece *next = piece->next;
         free(piece);
         piece = next;
     }
-    build->pieces = NULL;
+    *arena = (struct ptx_arena){0};
+}
+
+void ptx_end_work(struct ptx_build *build) { free_arena(&build->work); }
+
+void ptx_build_free(struct ptx_build *build)
+{
+    free_arena(&build->work);
+    free_arena(&build->result);
 }

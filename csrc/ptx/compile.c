@@ -65,18 +65,19 @@ static uint64_t align(uint64_t offset, uint64_t alignment) { return (offset + al
 
 static void fill_entry(struct ptx_build *build, const struct ptx_function *function, struct bindless_ptx_entry *entry)
 {
-    struct bindless_ptx_parameter *parameters = ptx_allocate(build, function->parameter_count + 1u, sizeof *parameters);
+    struct bindless_ptx_parameter *parameters = ptx_keep(build, function->parameter_count + 1u, sizeof *parameters);
     uint64_t offset = 0;
     for (uint32_t k = 0; k < function->parameter_count; k++) {
         const struct ptx_symbol *symbol = function->parameters[k];
         offset = align(offset, symbol->alignment);
-        parameters[k] = (struct bindless_ptx_parameter){.name = symbol->name, .offset = offset, .size = symbol->size,
+        parameters[k] = (struct bindless_ptx_parameter){.name = ptx_keep_text(build, symbol->name), .offset = offset, .size = symbol->size,
                                                         .alignment = symbol->alignment, .is_pointer = symbol->is_pointer,
                                                         .is_array = symbol->is_array};
         offset += symbol->size;
     }
-    *entry = (struct bindless_ptx_entry){.name = function->name, .parameters = parameters, .parameter_count = function->parameter_count,
-                                         .parameter_bytes = offset, .shared_bytes = function->static_shared,
+    *entry = (struct bindless_ptx_entry){.name = ptx_keep_text(build, function->name), .parameters = parameters,
+                                         .parameter_count = function->parameter_count, .parameter_bytes = offset,
+                                         .shared_bytes = function->static_shared,
                                          .uses_dynamic_shared = function->uses_dynamic_shared};
     memcpy(entry->reqntid, function->reqntid, sizeof entry->reqntid);
     memcpy(entry->maxntid, function->maxntid, sizeof entry->maxntid);
@@ -98,16 +99,16 @@ static uint64_t address_of(struct ptx_build *build, const struct ptx_symbol *sym
 static void fill_globals(struct ptx_module *module, struct bindless_ptx_module *result)
 {
     struct ptx_build *build = module->build;
-    struct bindless_ptx_global *globals = ptx_allocate(build, module->symbol_count + 1u, sizeof *globals);
-    unsigned char *image = ptx_allocate(build, module->globals_bytes + 1, 1);
-    struct bindless_ptx_relocation *relocations = NULL;
+    struct bindless_ptx_global *globals = ptx_keep(build, module->symbol_count + 1u, sizeof *globals);
+    unsigned char *image = ptx_keep(build, module->globals_bytes + 1, 1);
+    struct bindless_ptx_relocation *relocations = NULL, *result_relocations;
     uint32_t capacity = 0;
     for (uint32_t n = 0; n < module->symbol_count; n++) {
         const struct ptx_symbol *symbol = module->symbols[n];
         if (symbol->kind != PTX_GLOBAL || symbol->definition != symbol || symbol->is_extern)
             continue;
         globals[result->global_count++] = (struct bindless_ptx_global){
-            .name = symbol->name, .offset = symbol->offset, .size = symbol->size, .alignment = symbol->alignment,
+            .name = ptx_keep_text(build, symbol->name), .offset = symbol->offset, .size = symbol->size, .alignment = symbol->alignment,
             .is_const = symbol->is_const, .is_managed = symbol->is_managed,
             .kind = symbol->type == PTX_TEXREF       ? BINDLESS_PTX_TEXREF
                     : symbol->type == PTX_SAMPLERREF ? BINDLESS_PTX_SAMPLERREF
@@ -127,23 +128,26 @@ static void fill_globals(struct ptx_module *module, struct bindless_ptx_module *
                 image[offset + b] = (unsigned char)(addend >> reference->shift >> 8 * b);
         }
     }
+    result_relocations = ptx_keep(build, result->relocation_count + 1u, sizeof *relocations);
+    if (result->relocation_count > 0)
+        memcpy(result_relocations, relocations, result->relocation_count * sizeof *relocations);
     result->globals = globals;
     result->globals_image = image;
-    result->relocations = relocations;
+    result->relocations = result_relocations;
     result->globals_bytes = module->globals_bytes;
     result->globals_alignment = module->globals_alignment;
 }
 
 static void fill_tables(struct ptx_module *module, struct bindless_ptx_module *result)
 {
-    struct bindless_ptx_entry *entries = ptx_allocate(module->build, module->function_count + 1u, sizeof *entries);
-    struct bindless_ptx_function *functions = ptx_allocate(module->build, module->function_count + 1u, sizeof *functions);
+    struct bindless_ptx_entry *entries = ptx_keep(module->build, module->function_count + 1u, sizeof *entries);
+    struct bindless_ptx_function *functions = ptx_keep(module->build, module->function_count + 1u, sizeof *functions);
     for (uint32_t n = 0; n < module->function_count; n++) {
         const struct ptx_function *function = module->functions[n];
         if (function->is_entry)
             fill_entry(module->build, function, &entries[result->entry_count++]);
         else if (function->symbol->is_visible)
-            functions[result->function_count++] = (struct bindless_ptx_function){function->name, function->address};
+            functions[result->function_count++] = (struct bindless_ptx_function){ptx_keep_text(module->build, function->name), function->address};
     }
     result->entries = entries;
     result->functions = functions;
@@ -171,7 +175,7 @@ static void run(struct ptx_build *build, const char *const *texts, const size_t 
     build->text = 0;
     ptx_place(module);
     const struct ptx_buffer words = ptx_assemble(translate(module));
-    result->words = words.words;
+    result->words = memcpy(ptx_keep(build, words.count, sizeof *words.words), words.words, words.count * sizeof *words.words);
     result->word_count = words.count;
     fill_tables(module, result);
 }
@@ -200,8 +204,10 @@ bool bindless_ptx_link(const char *const *texts, const size_t *sizes, uint32_t c
     build->text_count = count;
     module->memory = build;
     module->log = build->log;
-    if (attempt(build, texts, sizes, options, module))
+    if (attempt(build, texts, sizes, options, module)) {
+        ptx_end_work(build);
         return true;
+    }
     ptx_build_free(build);
     *module = (struct bindless_ptx_module){.log = build->log, .memory = build};
     return false;
