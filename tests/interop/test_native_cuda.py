@@ -1,4 +1,4 @@
-"""Conversion between native CUDA objects and the package's objects, on a GPU and on the driver of ``fake_cuda.c``."""
+"""Conversion between native CUDA objects and the package's objects."""
 
 from __future__ import annotations
 

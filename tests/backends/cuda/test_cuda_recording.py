@@ -1,4 +1,5 @@
-"""The CUDA backend without a GPU: its tests run on a recording driver that this file compiles.
+"""What the CUDA backend asks of its driver: calls, their order and their failures, on a driver that records them and
+runs no kernels. Tests of results run on the package's driver for processors (``--device processor_cuda``).
 
 A process has one libcuda: each group of files runs in its own process, which pytest-xdist may place on any worker.
 ``pytest --device recorded_cuda FILE`` runs tests of a file on that driver directly.
@@ -22,7 +23,6 @@ NEEDS_COMPILER = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
 )
 NEEDS_DASK = pytest.mark.skipif(find_spec("dask") is None, reason="pip install 'bindless[dask]'")
-INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside_waits")
 
 # Arguments of pytest, relative to the folder of the tests.
 RUNS = {
@@ -32,43 +32,17 @@ RUNS = {
     "repeated-blocks": ("dask/test_dask_python_calls.py",),
     "pictures": ("backends/cuda/recorded_resampling.py",),
     "large-copies": tuple(f"backends/cuda/recorded_{name}.py" for name in ("copies", "host_calls", "pinned_frames")),
-    "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
-    "python-calls": ("bindless_images/test_function_python_calls.py", "image/test_image_python_calls.py"),
-    "closed-images": ("image/test_closed_images.py",),
     "repeated-ndimage": ("ndimage/recorded_python_calls.py",),
-    "repeated-ndimage-of-each-type": ("ndimage/test_ndimage_call_sweep.py", "-k", "numpy or usm"),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "kernels-in-python": ("backends/cuda/recorded_python_kernels.py",),
-    "calls-of-users": ("submission/test_python_calls.py",),
-    "submissions-return": ("submission/test_submissions_return.py", "-k", "not reduction"),
-    "a-lost-device": ("sycl/queue/test_faults.py",),
-    "stress": ("sycl/queue/test_stress.py",),
-    "interrupts": ("sycl/queue/test_interrupted_calls.py", "-k", "an_interrupt_at_any_entry and graph and not out"),
-    # The contract without the values that kernels compute.
-    "contract": tuple(f"backends/contract/test_contract{name}.py" for name in ("", "_images", "_copies")),
-    "arrays-of-another-library": (
-        "interop/recorded_exchange.py",
-        "interop/recorded_exchange_functions.py",
-        "interop/test_dlpack_export.py",
-    ),
-    "imported-native-objects": (
-        *(f"interop/native/test_native_{name}.py" for name in ("objects", "refusals", "lifetimes")),
-        "interop/test_native_cuda.py",
-        "-k",
-        "not opencl",
-    ),
+    "arrays-of-another-library": ("interop/recorded_exchange.py", "interop/recorded_exchange_functions.py"),
     # On this driver and the reference: its streams run nothing until the host queries or waits, so that a dependency
     # missing from the graph of command groups shows.
     "command-groups": ("submission/test_graph.py", "submission/test_graph_random.py", "sycl/buffer/test_buffer.py"),
     # The driver accepts commands and events only in the context of their stream.
     "two-devices": ("sycl/device/test_two_devices.py", "backends/cuda/recorded_devices.py"),
-    "external-memory-and-semaphores": (
-        "backends/cuda/recorded_external.py",
-        *(f"interop/test_{name}.py" for name in INTEROP),
-        "-k",
-        "not sampled",
-    ),
+    "external-memory-and-semaphores": ("backends/cuda/recorded_external.py",),
 }
 
 

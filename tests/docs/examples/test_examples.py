@@ -86,7 +86,7 @@ def test_ground_plane(queue: bl.Queue) -> None:
 def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp_path: Path) -> None:
     """``python example.py --device D --size N -o FILE`` writes the picture."""
     file = tmp_path / "picture.png"
-    device = pytestconfig.getoption("--device")
+    device = pytestconfig.getoption("--device").removeprefix("processor_")
     arguments = ["--device", device, "--size", str(SIZE), "-o", str(file)]
     program = FOLDER / f"{example.__name__}.py"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""CUDA's objects, on a GPU or on the driver of ``fake_cuda.c``, whose kernels do not compute."""
+"""CUDA's objects, on a GPU or on the package's driver for processors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ lib, ffi = driver.lib, driver.ffi
 PTX = b""".version 6.3
 .target sm_75
 .address_size 64
-.visible .entry scale(.param .u64 data, .param .f32 factor) { ret; }
+.visible .entry scale(.param .u64 data, .param .f32 factor)
+{
+.reg .b32 %r<4>; .reg .f32 %f<3>; .reg .b64 %d<3>;
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r0, %r1, %r2;
+ld.param.u64 %d0, [data]; mul.wide.u32 %d1, %r3, 4; add.u64 %d2, %d0, %d1;
+ld.global.f32 %f0, [%d2]; ld.param.f32 %f1, [factor]; mul.f32 %f2, %f0, %f1; st.global.f32 [%d2], %f2;
+ret;
+}
 .visible .entry other(.param .u64 data) { ret; }
 """
 DESTROY = {
@@ -51,7 +58,6 @@ class CudaRig(Rig):
         "kernel": "CUfunction",
         "buffer": "CUdeviceptr",
     }
-    computes = False
     gates = False
 
     def __init__(self, device: bl.Device) -> None:

@@ -54,8 +54,6 @@ class Rig(ABC):
         Native types of a platform, where there is one, and of a device.
     kinds
         Native type of each kind of object; ``queue.immediate`` is a form of ``queue``.
-    computes
-        Whether kernels compute: those of the recording CUDA driver do not.
     gates
         Whether a new event stays incomplete until ``open``.
     retains
@@ -65,7 +63,6 @@ class Rig(ABC):
     backend: ClassVar[str]
     types: ClassVar[tuple[str, ...]]
     kinds: ClassVar[dict[str, str]]
-    computes: ClassVar[bool] = True
     gates: ClassVar[bool] = True
     retains: ClassVar[bool] = False
     lists_kernels: bool = True  # of a module

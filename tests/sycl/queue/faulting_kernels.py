@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import sys
 from pathlib import Path
 
@@ -26,12 +24,6 @@ WILD = b"""
 
 def fault(queue: bl.Queue) -> bl.Event:
     """Submit a command that faults."""
-    library = os.environ.get("BINDLESS_LIBCUDA")
-    if library is not None:  # the recording driver runs no kernels, but its memory commands can fail like real ones
-        array = bl.usm_empty(4, "u1", queue)
-        event = queue.memset(array, 1)
-        ctypes.CDLL(library).fake_sticky(700)
-        return event
     source = Path(sys.argv[3]).read_bytes() if len(sys.argv) > 3 else WILD
     kernel = bl.load_kernel_bundle(source, queue).get_kernel("wild")
     return queue.single_task(kernel, np.uint64(64))

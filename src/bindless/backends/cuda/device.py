@@ -132,6 +132,8 @@ class Device:
         CUdevice.
     name
         name that the driver reports.
+    vendor
+        NVIDIA, or "bindless" for the package's driver for processors.
     """
 
     def __init__(self, index: int) -> None:
@@ -142,6 +144,7 @@ class Device:
         text = ffi.new("char[]", 256)
         check(lib.cuDeviceGetName(text, 256, self.handle), "cuDeviceGetName")
         self.name = ffi.string(text).decode("utf-8", "replace")
+        self.vendor = "bindless" if self.name.startswith("bindless reference") else "NVIDIA Corporation"
         self._attributes: dict[int, int] = {}
         self._context: PrimaryContext | None = None
         self._lock = Lock()
@@ -283,7 +286,7 @@ def _discover() -> tuple[DeviceRecord, ...]:
             index=device.index,
             type=DeviceType.gpu,
             name=device.name,
-            vendor=platform.vendor,
+            vendor=device.vendor,
             driver_version=release,
             version="{}.{}".format(*device.capability),
             uuid=device.uuid,

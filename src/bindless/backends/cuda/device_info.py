@@ -25,7 +25,6 @@ __all__ = ["aspects", "device_info"]
 
 lib = driver.lib
 
-_VENDOR = "NVIDIA Corporation"
 _VENDOR_ID = 0x10DE
 _WARP = 32
 _CACHE_LINE = 128  # bytes, in four sectors
@@ -127,7 +126,7 @@ def _scopes(device: Device) -> tuple[memory_scope, ...]:
 _INFO: dict[str, Callable[[Device], object]] = {
     "device_type": lambda device: DeviceType.gpu,
     "name": lambda device: device.name,
-    "vendor": lambda device: _VENDOR,
+    "vendor": lambda device: device.vendor,
     "vendor_id": lambda device: _VENDOR_ID,
     "driver_version": lambda device: driver_release(),
     "version": lambda device: "{}.{}".format(*device.capability),

@@ -64,6 +64,8 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
         if not isinstance(word, str) or not word.startswith("-"):
             raise InvalidError(f"options: {word!r} is no option of NVRTC; they begin with a minus")
     architecture = _architecture(device._record.version, nvrtc.architectures())
+    if device.vendor == "bindless":  # the driver for processors runs PTX alone
+        architecture = architecture.replace("sm", "compute")
     program = nvrtc.compile_program(text, name, architecture, [*words, f"-I{get_include()}"])
     signatures = ptx.entries(program.ptx.rstrip(b"\0"))
     section = Section("cubin", architecture, tuple(signatures), program.cubin)
