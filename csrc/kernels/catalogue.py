@@ -172,6 +172,12 @@ WINDOW = (
 UNITS_3D = (*(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"), *WINDOW)
 SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), *WINDOW)
 RESAMPLED = (Argument("global void*", "values"), *EXTENT, *FORMAT, Argument("uint", "mode"))
+PLANES = (
+    *(Argument("int", f"{name}_{axis}") for name in ("size", "chroma") for axis in "xy"),
+    *(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xy"),
+    *(Argument("float", f"{name}{of}") for name in ("red", "green", "blue") for of in ("_y", "_u", "_v", "")),
+    Argument("uint", "fills"), WINDOW[-1],
+)  # fmt: skip
 ARRAY = (
     Argument("global const void*", "texels"),
     *(Argument("long", f"step_{name}") for name in (*"xyz", "channel", "layer")),
@@ -270,6 +276,10 @@ def _resampling_modules() -> Iterator[Module]:
                 yield replace(module, large=True)
     for geometry in STANDARD:
         for module in _class_modules("resample_memory", geometry, ARRAY, ALL):
+            yield replace(module, large=True)
+    arguments = (IMAGE, Argument("ulong", "chroma"), *POSITIONS, *PLANES, *RESAMPLED)
+    for module in _class_modules("resample_planes", STANDARD[1], arguments, ALL):
+        if module.defines["CLASS"] == "f":  # planes are normalized
             yield replace(module, large=True)
 
 

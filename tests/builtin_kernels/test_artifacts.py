@@ -28,6 +28,7 @@ FUNCTION = "through_fields"  # the only one that is not inlined: see csrc/kernel
 # Formats by class: four aligned channels, of fp32, signed_int32 and unsigned_int32.
 FORMATS = {"f": 0x140B0407, "i": 0x14060404, "u": 0x14090405}
 COLOURS = 0x377  # of lut3d: three floats
+IMAGES = ("ulong image", "ulong chroma")  # handles in OpenCL C
 
 # Arguments by kind: the PTX type, and the same in SPIR-V words.
 LAYER = ["u64", "u32"]
@@ -171,13 +172,17 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
             found.add(kernel)
             words = [" ".join(part.split()).replace(" *", "* ") for part in listed.split(",") if part.strip() != "void"]
             arguments = kernels.manifest()["modules"][name]["kernels"][kernel]
-            if arguments[:1] == ["ulong image"]:
+            images = arguments[: next((n for n, kind in enumerate(arguments) if kind not in IMAGES), len(arguments))]
+            native = []
+            for image in images:
                 geometry = re.search(r"[123]d(_array)?", name)
                 assert geometry is not None
                 access = "write_only" if name.startswith("write") else "read_only"
                 sampled = name.startswith(("sample", "fetch_sampled", "warp", "resample"))
-                native = [f"{access} image{geometry[0]}_t image__bindless_image"]
-                arguments = [*native, *["sampler_t image__bindless_sampler"] * sampled, *arguments[1:]]
+                handle = image.removeprefix("ulong ")
+                native.append(f"{access} image{geometry[0]}_t {handle}__bindless_image")
+                native += [f"sampler_t {handle}__bindless_sampler"] * sampled
+            arguments = [*native, *arguments[len(images) :]]
             assert words == arguments, kernel
     warps = {f"bindless_warp_{geometry}_{letter}" for geometry in ("2d", "2d_array") for letter in "fiu"}
     pictures = {
@@ -188,6 +193,7 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
     }
     computed = {f"bindless_texture_{name}" for name in ("unit", "unit_f64", "exact")}
     pictures |= {f"bindless_resample_memory_{dims}d_{letter}" for dims in (1, 2, 3) for letter in "fiu"}
+    pictures.add("bindless_resample_planes_2d_f")
     assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv")) | warps | pictures | computed
 
 

@@ -41,3 +41,5 @@ def rebuilt(kind: type[Image], pixels: npt.NDArray[np.generic], options: ImageOp
 def _require_open(image: Image, what: str) -> None:
     if image._store.closed:
         raise CopyError(f"{image!r} cannot be {what}: its pixels ended with it; do that before close()")
+    if image._planes is not None:
+        raise CopyError(f"{image!r} cannot be {what}: it has planes; do that with its pixels, Image(image.numpy())")

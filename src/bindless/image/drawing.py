@@ -120,6 +120,8 @@ def source_of(image: Image, *, edges: bool = False, footprints: bool = False) ->
 
 
 def _new_source(image: Image, edges: bool, footprints: bool) -> tuple[ImageStore, Source]:
+    if image._planes is not None:
+        return image._planes.source(image, edges)
     filter_, channel = image._filter, image._described.channel
     largest = float(np.iinfo(channel.storage.name).max) if channel.normalized else None
     cubic, precision = filter_.interpolation is Interpolation.cubic, filter_.arithmetic

@@ -53,6 +53,7 @@ from .resizing import resize
 from .sampling import fetch, sample
 from .store import Store
 from .uploading import plan_of_copy
+from .video import Planes, from_nv12, from_yuv420, update_nv12, update_yuv420
 from .warping import reproject, resample, warp
 
 __all__ = ["Image"]
@@ -184,6 +185,9 @@ class Image(HandleOwner):
 
     _native: ImageStore
     """Memory and handles, where one native image holds the pixels."""
+
+    _planes: Planes | None = None
+    """The store, where it has the planes of a video frame."""
 
     @classmethod
     def _of(cls, array: ArrayLike, options: ImageOptions, queue: Queue | None = None) -> Image:
@@ -325,6 +329,8 @@ class Image(HandleOwner):
         return image
 
     from_equirectangular = classmethod(from_equirectangular)
+
+    from_nv12, from_yuv420 = classmethod(from_nv12), classmethod(from_yuv420)
 
     # ------------------------------------------------------------------ what it is
 
@@ -483,6 +489,8 @@ class Image(HandleOwner):
         event = self._store.update(self, pixels, array)
         hand_over(array, pixels)
         return event
+
+    update_nv12, update_yuv420 = update_nv12, update_yuv420
 
     # ------------------------------------------------------------------ for kernels
 

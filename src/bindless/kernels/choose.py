@@ -22,6 +22,7 @@ __all__ = [
     "memory_picture",
     "mipmap_levels",
     "pack",
+    "planes",
     "resampling",
     "warp",
 ]
@@ -124,6 +125,11 @@ def resampling(desc: ImageDescriptor, precision: Precision, target: Target, *, i
     # On CUDA a texture over linear memory has its own instruction.
     is_linear = in_usm and desc.dimensions == 1 and target == "ptx"
     return image_kernel(operation, "1d_linear" if is_linear else geometry_of(desc), desc.channel.kind)
+
+
+def planes() -> str:
+    """The kernel that resamples the two images of a video frame to a picture in colours."""
+    return image_kernel("resample_planes", "2d", "f")
 
 
 def memory_picture(dimensions: int, texel: DType) -> str:

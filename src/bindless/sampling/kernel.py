@@ -154,7 +154,7 @@ class KernelPlan(Plan):
         kernel = builtin_kernel(self._queue, name, format=format_, mode=mode)
         parameters = [parameter.name for parameter in parameters_of(name)]
         entries = _PLANE if projects else _SPACE
-        values: dict[str, Any] = dict.fromkeys(entries, 0.0) | _numbers_of(picture)
+        values: dict[str, Any] = dict.fromkeys(entries, 0.0) | self._numbers()
         values |= {"image": self._held, "values": None, "coords": None, "format": format_, "mode": mode}
         count = math.prod(picture.shape)
         return _Launch(
@@ -164,8 +164,12 @@ class KernelPlan(Plan):
             parameters.index("values"),
             None if projects else parameters.index("coords"),
             tuple([(place, entries[parameter]) for place, parameter in enumerate(parameters) if parameter in entries]),
-            () if projects else tuple([parameters.index(name) for name in _PLACE]),
+            () if projects else tuple([parameters.index(name) for name in _PLACE if name in parameters]),
         )
+
+    def _numbers(self) -> dict[str, Any]:
+        """Those arguments of the kernel that are the same for all launches, apart from the image and the formats."""
+        return _numbers_of(self._picture)
 
     # ------------------------------------------------------------------ arrays of the host
 
@@ -211,8 +215,12 @@ class KernelPlan(Plan):
         """The plan with vectors at these strides, which follow from those of this one."""
         if self._packed_plan is None:
             picture = replace(self._picture, coords_strides=strides)
-            self._packed_plan = KernelPlan(self._queue, self._handle, picture, self._strategy)
+            self._packed_plan = self._again(picture)
         return self._packed_plan
+
+    def _again(self, picture: Resampling) -> KernelPlan:
+        """The plan of another picture of the same image."""
+        return KernelPlan(self._queue, self._handle, picture, self._strategy)
 
     def _through_device(
         self,

@@ -108,11 +108,14 @@ class Source:
             map=CoordinateMap.pictures(),
             footprints=self.footprints and vectors is None,
         )
-        plan = prepare(self.queue, self.handle, picture)
+        plan = self._prepare(picture)
         if len(self.plans) >= _MAX_PLANS:
             self.plans.clear()
         self.plans[sizes, layer, dtype, channels, vectors] = plan
         return plan
+
+    def _prepare(self, picture: Resampling) -> Plan:
+        return prepare(self.queue, self.handle, picture)
 
     def maps_of(self, matrices: npt.ArrayLike, layers: int) -> tuple[CoordinateMap, ...]:
         """The map of each layer.

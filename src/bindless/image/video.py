@@ -1,0 +1,441 @@
+"""Images of video frames: planes of brightness and of colour differences, whose pictures are red, green and blue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..core.lock import Lock
+from ..model.arrays import Array
+from ..model.aspects import Aspect
+from ..model.enums import (
+    AddressingMode,
+    Boundary,
+    CoordinateNormalizationMode,
+    FilteringMode,
+    Interpolation,
+    Precision,
+)
+from ..model.errors import ArgumentError, InvalidError
+from ..model.image_descriptor import ImageDescriptor
+from ..model.message_values import shown
+from ..model.video import VideoColours
+from ..sampling.packing import contiguous
+from ..sampling.planes import Chroma, PlanesSource, separate_fills
+from ..submission.event import Event
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .array_library import AnyArray, ArrayLike, hand_over, view
+from .default_queue import queue_of_array
+from .device_image import ImageStore
+from .drawing import Frame, draw
+from .group_store import GroupStore
+from .options import Addressing, ImageOptions, image_options
+from .plan import planned
+from .remapping import remap_native
+from .resizing import resize_native
+from .sampling import sample_native
+from .warping import warp_native
+
+if TYPE_CHECKING:
+    from ..sampling.source import Source
+    from .image import Image
+
+__all__ = ["Planes", "from_nv12", "from_yuv420", "update_nv12", "update_yuv420"]
+
+_FILTERS = (Interpolation.nearest, Interpolation.linear)
+_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16))
+
+
+class Planes(GroupStore):
+    """The images of a frame's planes; see ``Store``.
+
+    Parameters
+    ----------
+    luma, chroma : Image
+        Images of the brightness, of one channel, and of the colour differences, of two.
+    colours : VideoColours
+        The numbers of the planes.
+    described : ImageDescriptor
+        Of the frame in colours.
+    """
+
+    _reason = "the pixels are the planes of a video frame"
+
+    def __init__(self, luma: Image, chroma: Image, colours: VideoColours, described: ImageDescriptor) -> None:
+        super().__init__((luma, chroma))
+        self.descriptor = described
+        self._colours = colours
+        self._lock = Lock()
+        self._whole: Image | None = None  # the frame in colours, for smaller pictures
+        self._rgb: UsmArray | None = None  # its pixels
+        self._is_old = True
+
+    def close(self) -> None:
+        super().close()
+        whole, self._whole, self._rgb = getattr(self, "_whole", None), None, None
+        if whole is not None:
+            whole.close()
+
+    def source(self, image: Image, edges: bool) -> tuple[ImageStore, Source]:
+        """As ``source_of`` gives it."""
+        luma, chroma = (part._native for part in self.parts)
+        filter_ = image._filter
+        if edges:
+            filter_ = filter_.with_boundary(Boundary.edge)
+        filter_, fills = separate_fills(filter_)
+        largest = float(np.iinfo(image.dtype.name).max)
+        second = Chroma(chroma.held(chroma.reader(self.parts[1]._sampler).handle), self._colours, fills)
+        normalized = image._sampler.is_normalized and not edges
+        return luma, PlanesSource(
+            image._queue,
+            luma.reader(self.parts[0]._sampler).handle,
+            replace(filter_, fill=filter_.fill / largest),
+            2,
+            unit=tuple(map(float, image.size)) if normalized else None,
+            reads_host=image._queue.device.has(Aspect.usm_system_allocations),
+            chroma=second,
+        )
+
+    def numpy(self, image: Image, level: int) -> Array:
+        image._level(level)
+        size: tuple[int, ...] = image.size
+        return np.asarray(draw(image, np.eye(3), size, image.shape, None, None, edges=True))
+
+    def repeat_update(self, array: Any, /) -> Event | Literal[True] | None:
+        raise InvalidError(f"{self._reason}: update_nv12(y, uv) or update_yuv420(y, u, v) takes new ones")
+
+    def update(self, image: Image, pixels: AnyArray, array: Any) -> Event | None:
+        raise AssertionError  # ``repeat_update`` comes first
+
+    def renew(self, luma: ArrayLike, chroma: AnyArray) -> Event | None:
+        """New planes, of the types and shapes of the old ones."""
+        first, second = self.parts
+        with self._lock:
+            self._is_old = True
+            second.update(chroma)
+            _settle(second._queue)
+            return first.update(luma)
+
+    def resize(self, image: Image, frame: Frame, shape: object, out: Any) -> Any:
+        if frame.keeps_values:
+            return resize_native(image, frame, shape, out)
+        return self._in_colours(image).resize(frame.sizes[::-1], out=out)
+
+    def _in_colours(self, image: Image) -> Image:
+        """The image of the whole frame in red, green and blue, of which smaller pictures have the means."""
+        with self._lock:
+            if self._whole is None or self._is_old:
+                _settle(image._queue)
+                self._rgb = draw(
+                    image, np.eye(3), image.size, image.shape, self._rgb, None, on_device=True, edges=True
+                )  # fmt: skip
+                _settle(image._queue)
+                if self._whole is None:
+                    options = replace(image._options, filter=replace(image._filter, precision=Precision.hardware))
+                    whole = self._whole = type(image)._of(self._rgb, options, image._queue)
+                    whole._library, whole._leads_on_device = image._library, image._leads_on_device
+                    whole._maker = image._maker
+                else:
+                    self._whole.update(self._rgb)
+                self._is_old = False
+            return self._whole
+
+    def fetch(self, image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
+        """Refused: see ``Store``."""
+        raise InvalidError(f"{self._reason}, which have no pixels in colours to fetch: sample(coords + 0.5) reads them")
+
+    sample = staticmethod(sample_native)
+    warp = staticmethod(warp_native)
+    remap = staticmethod(remap_native)
+
+
+def from_nv12(
+    cls: type[Image],
+    /,
+    y: ArrayLike,
+    uv: ArrayLike,
+    *,
+    standard: str = "bt709",
+    full_range: bool = False,
+    siting: str = "left",
+    addressing: Addressing = AddressingMode.clamp_to_edge,
+    filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
+    fill: float = 0.0,
+    coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+    queue: Queue | None = None,
+) -> Image:
+    """An image of a video frame in NV12 or P010, whose samples and pictures are red, green and blue.
+
+    It is used as an image of the frame in RGB, of shape (height, width, 3) and of the planes' dtype: ``sample`` gives
+    float32 from 0 to 1, the other methods integers of the dtype over its whole range, rounded. One kernel samples both
+    planes with exact weights, and then applies the matrix of colours.
+
+    Parameters
+    ----------
+    y : ArrayLike
+        The brightness, shape (height, width): uint8 (NV12), or uint16 with ten bits in the upper ones (P010).
+    uv : ArrayLike
+        The colour differences Cb, Cr of half the size, rounded up, and of the same dtype: shape (height / 2,
+        width / 2, 2), or the same rows (height / 2, width).
+    standard : {"bt709", "bt601", "bt2020"}
+        The matrix of colours: of high definition, of standard definition (and JPEG files), of ultra high definition.
+        Transfer functions stay as they are.
+    full_range : bool, default False
+        Whether black and white are the least and the largest code, as in JPEG files, instead of 16 and 235.
+    siting : {"left", "center", "topleft"}
+        Where the colours lie between the four pixels that have them: at the left ones in the middle of their height, as
+        in MPEG-2, H.264 and HEVC; in the middle, as in JPEG and MPEG-1; or at the first one, as in BT.2020.
+    addressing, fill, coordinate, queue
+        As of ``Image``; each plane is continued by itself, and the fill value is one of RGB.
+    filtering : {"linear", "nearest"}
+        As of ``Image``, in both planes.
+
+    Returns
+    -------
+    Image
+        Its ``parts`` are the images of the two planes, for kernels.
+
+    Raises
+    ------
+    ArgumentError
+        A plane has another shape or dtype, or an option is not known.
+
+    See Also
+    --------
+    Image.from_yuv420 : Frames of three planes.
+
+    Notes
+    -----
+    A smaller picture of ``resize`` has the means of the pixels of the whole frame in RGB, which it makes first.
+
+    Examples
+    --------
+    >>> y, uv = np.full((2, 2), 81, np.uint8), np.array([[[90, 240]]], np.uint8)
+    >>> with bindless.Image.from_nv12(y, uv, standard="bt601", queue=bindless.Queue("reference")) as image:
+    ...     image.warp([[1, 0, 0], [0, 1, 0]], (1, 1))
+    array([[[254,   0,   0]]], dtype=uint8)
+    """
+    queue = queue_of_array(y) if queue is None else queue
+    luma, chroma = _pair(y, uv, queue)
+    colours = _colours(luma, standard, full_range, siting, 64)
+    image = _image(cls, y, chroma, colours, _options(addressing, filtering, fill, coordinate), queue)
+    hand_over(uv, chroma)
+    return image
+
+
+def from_yuv420(
+    cls: type[Image],
+    /,
+    y: ArrayLike,
+    u: ArrayLike,
+    v: ArrayLike,
+    *,
+    standard: str = "bt709",
+    full_range: bool = False,
+    siting: str = "left",
+    addressing: Addressing = AddressingMode.clamp_to_edge,
+    filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
+    fill: float = 0.0,
+    coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+    queue: Queue | None = None,
+) -> Image:
+    """An image of a video frame of three planes (I420, ``yuv420p``); see ``Image.from_nv12``.
+
+    Parameters
+    ----------
+    y : ArrayLike
+        The brightness, shape (height, width): uint8, or uint16 with ten bits in the lower ones, as ``yuv420p10`` has.
+    u, v : ArrayLike
+        The colour differences Cb and Cr, shape (height / 2, width / 2), rounded up, of the same dtype.
+    standard, full_range, siting, addressing, filtering, fill, coordinate, queue
+        As of ``Image.from_nv12``.
+
+    Returns
+    -------
+    Image
+        Its ``parts`` are the images of the brightness and of both differences, for kernels.
+
+    Raises
+    ------
+    ArgumentError
+        A plane has another shape or dtype, or an option is not known.
+
+    Examples
+    --------
+    >>> y, grey = np.array([[16, 235]], np.uint8), np.full((1, 1), 128, np.uint8)
+    >>> with bindless.Image.from_yuv420(y, grey, grey, queue=bindless.Queue("reference")) as image:
+    ...     image.numpy().tolist()
+    [[[0, 0, 0], [255, 255, 255]]]
+    """
+    queue = queue_of_array(y) if queue is None else queue
+    luma, chroma = _triple(y, u, v, queue)
+    colours = _colours(luma, standard, full_range, siting, 1)
+    return _image(cls, y, chroma, colours, _options(addressing, filtering, fill, coordinate), queue)
+
+
+def update_nv12(image: Image, y: ArrayLike, uv: ArrayLike) -> Event | None:
+    """Gives an image of ``from_nv12`` the planes of another frame; as ``update`` otherwise.
+
+    Parameters
+    ----------
+    y, uv : ArrayLike
+        Of any library, of the shapes and the dtype of the image's planes.
+
+    Returns
+    -------
+    Event | None
+        Of planes on the device, which are read until then. None of planes of the host: they have been read, and may be
+        overwritten.
+
+    Raises
+    ------
+    InvalidError
+        The image has no planes, others have another shape or dtype, or it was closed.
+
+    Examples
+    --------
+    >>> grey, black, white = (np.full((1, size), code, np.uint8) for size, code in ((2, 128), (2, 16), (2, 235)))
+    >>> with bindless.Image.from_nv12(black, grey, queue=bindless.Queue("reference")) as image:
+    ...     image.update_nv12(white, grey)
+    ...     image.numpy().tolist()
+    [[[255, 255, 255], [255, 255, 255]]]
+    """
+    planes = _planes_of(image)
+    luma, chroma = _pair(y, uv, image._queue)
+    _require_equal(image, luma)
+    event = planes.renew(y, chroma)
+    hand_over(uv, chroma)
+    return event
+
+
+def update_yuv420(image: Image, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> Event | None:
+    """Gives an image of ``from_yuv420`` the planes of another frame; as ``update_nv12`` otherwise.
+
+    Parameters
+    ----------
+    y, u, v : ArrayLike
+        Of any library, of the shapes and the dtype of the image's planes.
+
+    Returns
+    -------
+    Event | None
+        As of ``update_nv12``.
+
+    Raises
+    ------
+    InvalidError
+        The image has no planes, others have another shape or dtype, or it was closed.
+    """
+    planes = _planes_of(image)
+    luma, chroma = _triple(y, u, v, image._queue)
+    _require_equal(image, luma)
+    return planes.renew(y, chroma)
+
+
+def _planes_of(image: Image) -> Planes:
+    if image._planes is None:
+        raise InvalidError(f"{image!r} has no planes: update(array) takes its pixels, from_nv12 makes images of planes")
+    return image._planes
+
+
+def _options(addressing: Any, filtering: Any, fill: float, coordinate: Any) -> ImageOptions:
+    options = image_options(
+        addressing, filtering, Precision.exact, fill, "propagate", coordinate, 0.0, None, False, False, False, 2
+    )  # fmt: skip
+    if options.filter.interpolation not in _FILTERS:
+        raise ArgumentError(f"filtering={shown(filtering)}: planes of video frames have linear and nearest")
+    return options
+
+
+def _colours(luma: AnyArray, standard: Any, full_range: bool, siting: Any, step: int) -> VideoColours:
+    """The numbers of planes; step: of uint16, integers from one code of ten bits to the next."""
+    if luma.dtype.itemsize == 1:
+        return VideoColours.of(standard, full_range, siting, 255, 8, 1)
+    return VideoColours.of(standard, full_range, siting, 65535, 10, step)
+
+
+def _image(
+    cls: type[Image], y: ArrayLike, chroma: AnyArray, colours: VideoColours, options: ImageOptions, queue: Queue
+) -> Image:
+    """The image of two planes: of the brightness as the caller gave it, and of both colour differences."""
+    plain = ImageOptions(replace(options.filter, fill=0.0).with_boundary(Boundary.edge), dimensions=2)
+    luma = cls._of(y, plain, queue)
+    try:
+        image, second = cls.__new__(cls), cls._of(chroma, plain, queue)
+        _settle(queue)
+        plan = planned(queue.device, (*luma.shape, 3), luma.dtype, options)
+        image._take(plan, queue)
+        image._planes = image._store = Planes(luma, second, colours, plan.described)
+    except BaseException:
+        luma.close()
+        raise
+    image._native = luma._native
+    image._library, image._leads_on_device, image._maker = luma._library, luma._leads_on_device, luma._maker
+    return image
+
+
+def _luma(y: ArrayLike, queue: Queue) -> tuple[AnyArray, tuple[int, int]]:
+    """The brightness as an array, and the size of the colour differences."""
+    luma = view("y", y, queue)
+    if luma.ndim != 2 or luma.dtype not in _TYPES or not luma.size:
+        raise ArgumentError(
+            f"y is {luma.dtype} of shape {luma.shape}: the brightness is uint8 or uint16 of shape (height, width)"
+        )
+    height, width = luma.shape
+    return luma, (-(-height // 2), -(-width // 2))
+
+
+def _require(name: str, plane: AnyArray, shape: tuple[int, ...], luma: AnyArray) -> None:
+    if plane.shape != shape or plane.dtype != luma.dtype:
+        raise ArgumentError(
+            f"{name} is {plane.dtype} of shape {plane.shape}: of this y, {luma.dtype} of shape {luma.shape}, it is "
+            f"{luma.dtype} of shape {shape}"
+        )
+
+
+def _require_equal(image: Image, luma: AnyArray) -> None:
+    if luma.shape != image.shape[:2] or luma.dtype != image.dtype:
+        raise InvalidError(
+            f"y is {luma.dtype} of shape {luma.shape}; this image takes {image.dtype} of shape {image.shape[:2]}: make "
+            "another Image of it"
+        )
+
+
+def _pair(y: ArrayLike, uv: ArrayLike, queue: Queue) -> tuple[AnyArray, AnyArray]:
+    """The planes of NV12 as arrays, the second of shape (height / 2, width / 2, 2)."""
+    luma, (height, width) = _luma(y, queue)
+    chroma = view("uv", uv, queue)
+    if chroma.shape == (height, 2 * width):
+        chroma = chroma.reshape(height, width, 2)
+    _require("uv", chroma, (height, width, 2), luma)
+    return luma, chroma
+
+
+def _triple(y: ArrayLike, u: ArrayLike, v: ArrayLike, queue: Queue) -> tuple[AnyArray, AnyArray]:
+    """Three planes as those of NV12: both differences in one array."""
+    luma, half = _luma(y, queue)
+    planes = view("u", u, queue), view("v", v, queue)
+    for name, plane in zip("uv", planes):
+        _require(name, plane, half, luma)
+    if isinstance(planes[0], np.ndarray) and isinstance(planes[1], np.ndarray):
+        return luma, np.stack(planes, -1)
+    both = usm_empty((2, *half), luma.dtype, queue)
+    for number, (value, plane) in enumerate(zip([u, v], planes)):
+        target = both[number]
+        if isinstance(plane, np.ndarray):  # the caller's may change
+            queue.memcpy(target, np.ascontiguousarray(plane)).wait()
+            continue
+        packed, after = contiguous(queue, plane, half, luma.dtype, "plane")
+        queue.memcpy(target, packed, depends_on=after)
+        hand_over(value, plane)
+    _settle(queue)
+    return luma, both.transpose(1, 2, 0)
+
+
+def _settle(queue: Queue) -> None:
+    """Waits where the order of commands does not say what reads wait for."""
+    if not queue._stream.in_order:
+        queue.wait()
