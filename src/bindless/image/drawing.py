@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
 from ..bindless_images.scratch_memory import leave_array
+from ..model.arrays import DType
 from ..model.aspects import Aspect
 from ..model.enums import Boundary, CoordinateNormalizationMode, FilteringMode, ImageType, Interpolation, Precision
 from ..model.resampling import FieldKind
@@ -173,6 +174,7 @@ def draw(
     name: str = "",
     on_device: bool = False,
     edges: bool = False,
+    dtype: DType | None = None,
 ) -> Any:
     """A picture of every layer, as the result that the caller gets.
 
@@ -197,6 +199,8 @@ def draw(
         Whether a new result lies on the device.
     edges : bool
         Whether pixels outside are the outermost ones, except of B-splines.
+    dtype : np.dtype | None
+        Of the result; default the image's.
 
     Raises
     ------
@@ -206,10 +210,17 @@ def draw(
     native, described, queue = image._native, image._described, image._queue
     if native._memory is None:
         native.memory()  # raises
+    dtype = image._dtype if dtype is None else dtype
+    if image._planes is not None:
+        picture = image._planes.draw_apart(
+            image, matrix, sizes, shape, out, library, moves, name, on_device, edges, dtype
+        )  # fmt: skip
+        if picture is not None:
+            return picture
     footprints = moves is None and not edges
     pair = image._sources.get((edges, footprints)) if image._coefficients is None else None
     store, source = pair or source_of(image, edges=edges, footprints=footprints)
-    dtype, layers, channels = image._dtype, described.array_size, described.num_channels
+    layers, channels = described.array_size, described.num_channels
     several = described.is_layered and np.ndim(matrix) == 3
     fields, vectors = (moves, None) if isinstance(moves, tuple) else (None, moves)
     maps = source.maps_of(matrix, layers) if several else (source.map_of(matrix, has_fields=fields is not None),)

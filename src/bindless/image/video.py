@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.lock import Lock
-from ..model.arrays import Array
+from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import (
     AddressingMode,
@@ -22,20 +24,24 @@ from ..model.errors import ArgumentError, InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..model.video import VideoColours
+from ..sampling.fields import scale_fields, shift_fields
 from ..sampling.packing import contiguous
-from ..sampling.planes import Chroma, PlanesSource, separate_fills
+from ..sampling.planes import Chroma, PlanesSource, blend_planes, separate_fills
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
-from .array_library import AnyArray, ArrayLike, hand_over, view
+from ..sycl.usm import usm_empty
+from .arguments import coordinate_axes
+from .array_library import AnyArray, ArrayLike, Library, hand_over, view
+from .computed_sampling import matrix_of_coordinates
 from .default_queue import queue_of_array
 from .device_image import ImageStore
-from .drawing import Frame, draw
+from .drawing import Frame, Moves, draw
 from .group_store import GroupStore
 from .options import Addressing, ImageOptions, image_options
 from .plan import planned
 from .remapping import remap_native
 from .resizing import resize_native
+from .results import Result
 from .sampling import sample_native
 from .warping import warp_native
 
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["Planes", "from_nv12", "from_yuv420", "update_nv12", "update_yuv420"]
 
 _FILTERS = (Interpolation.nearest, Interpolation.linear)
+_FLOAT32: DType = np.dtype(np.float32)
 _TYPES = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
@@ -70,14 +77,17 @@ class Planes(GroupStore):
         self._colours = colours
         self._lock = Lock()
         self._whole: Image | None = None  # the frame in colours, for smaller pictures
-        self._rgb: UsmArray | None = None  # its pixels
+        self._rgb: AnyArray | None = None  # its pixels
+        self._ones: Image | None = None
         self._is_old = True
 
     def close(self) -> None:
         super().close()
-        whole, self._whole, self._rgb = getattr(self, "_whole", None), None, None
-        if whole is not None:
-            whole.close()
+        others = getattr(self, "_whole", None), getattr(self, "_ones", None)
+        self._whole = self._rgb = self._ones = None
+        for other in others:
+            if other is not None:
+                other.close()
 
     def source(self, image: Image, edges: bool) -> tuple[ImageStore, Source]:
         """As ``source_of`` gives it."""
@@ -98,6 +108,73 @@ class Planes(GroupStore):
             reads_host=image._queue.device.has(Aspect.usm_system_allocations),
             chroma=second,
         )
+
+    def draw_apart(
+        self,
+        image: Image,
+        matrix: Any,
+        sizes: tuple[int, ...],
+        shape: tuple[int, ...],
+        out: Any,
+        library: Library | None,
+        moves: Moves | None,
+        name: str,
+        on_device: bool,
+        edges: bool,
+        dtype: DType,
+    ) -> Any:
+        """As ``draw``: pictures of both planes, and then their colours, on the host. None where one kernel does it.
+
+        The reference device has commands of its own for pictures of single images, and needs a fifth of the time.
+        """
+        queue, fields = image._queue, moves if isinstance(moves, tuple) else ()
+        vectors = None if isinstance(moves, tuple) else moves
+        if queue._backend.resampling is None or on_device or any(field.on_device for field in fields):
+            return None
+        if any(type(array) is not np.ndarray for array in (out, vectors) if array is not None):
+            return None
+        result = Result(queue, out, shape, dtype, [vectors])
+        values = result.on_host()
+        unit = np.array(image.size, float) if image._sampler.is_normalized and not edges else np.ones(2)
+        own: dict[str, Any] = {"name": name, "edges": edges, "dtype": _FLOAT32}
+        ways = (1.0, np.zeros(2)), (0.5, 0.25 + np.array(self._colours.bias)), (1.0, np.zeros(2))
+        parts = (*self.parts, self._inside(image)) if separate_fills(image._filter)[1] and not edges else self.parts
+        pictures = []
+        for part, channels, (scale, shift) in zip(parts, ((), (2,), ()), ways):
+            place, steps = _scale(matrix, moves, scale * unit, shift)
+            pictures.append(draw(part, place, sizes, (*shape[:-1], *channels), None, None, moves=steps, **own))
+        fill = image._filter.fill / float(np.iinfo(image.dtype.name).max)
+        blend_planes(pictures[0], pictures[1], self._colours, values, *pictures[2:], fill=fill)
+        return result.deliver(values, (), library)
+
+    def _inside(self, image: Image) -> Image:
+        """An image of ones, whose pictures are the shares of the frame."""
+        with self._lock:
+            if self._ones is None:
+                options = ImageOptions(replace(image._filter, fill=0.0), dimensions=2)
+                self._ones = type(image)._of(np.full(image.size[::-1], 255, np.uint8), options, image._queue)
+            return self._ones
+
+    def sample(
+        self,
+        image: Image,
+        coords: ArrayLike,
+        level: ArrayLike | None,
+        dx: ArrayLike | None,
+        dy: ArrayLike | None,
+        layers: ArrayLike | None,
+        out: Any,
+    ) -> Any:
+        if type(coords) is np.ndarray and layers is None:
+            points = coordinate_axes(image, coords)
+            shape = (*points.shape[:-1], 3)
+            values = self.draw_apart(
+                image, matrix_of_coordinates(2), (math.prod(shape[:-1]),), shape, out, None, points, "coords", False,
+                False, _FLOAT32,
+            )  # fmt: skip
+            if values is not None:
+                return values
+        return sample_native(image, coords, level, dx, dy, layers, out)
 
     def numpy(self, image: Image, level: int) -> Array:
         image._level(level)
@@ -129,13 +206,13 @@ class Planes(GroupStore):
         with self._lock:
             if self._whole is None or self._is_old:
                 _settle(image._queue)
+                on_device = image._queue._backend.resampling is None
                 self._rgb = draw(
-                    image, np.eye(3), image.size, image.shape, self._rgb, None, on_device=True, edges=True
+                    image, np.eye(3), image.size, image.shape, self._rgb, None, on_device=on_device, edges=True
                 )  # fmt: skip
                 _settle(image._queue)
                 if self._whole is None:
-                    options = replace(image._options, filter=replace(image._filter, precision=Precision.hardware))
-                    whole = self._whole = type(image)._of(self._rgb, options, image._queue)
+                    whole = self._whole = type(image)._of(self._rgb, image._options, image._queue)
                     whole._library, whole._leads_on_device = image._library, image._leads_on_device
                     whole._maker = image._maker
                 else:
@@ -147,7 +224,6 @@ class Planes(GroupStore):
         """Refused: see ``Store``."""
         raise InvalidError(f"{self._reason}, which have no pixels in colours to fetch: sample(coords + 0.5) reads them")
 
-    sample = staticmethod(sample_native)
     warp = staticmethod(warp_native)
     remap = staticmethod(remap_native)
 
@@ -335,6 +411,22 @@ def update_yuv420(image: Image, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> Eve
     return planes.renew(y, chroma)
 
 
+def _scale(
+    matrix: Any, moves: Moves | None, factors: npt.NDArray[np.float64], shift: npt.NDArray[np.float64]
+) -> tuple[Any, Moves | None]:
+    """A map, and what moves its places, to places of another unit: so many of them, and then so far away."""
+    if isinstance(moves, tuple):
+        return matrix, shift_fields(scale_fields(moves, factors), shift)
+    place = np.array(matrix, np.float64)
+    if place.shape in ((2, 3), (3, 3)):  # others are refused
+        last = place[2] if len(place) == 3 else np.array([0.0, 0.0, 1.0])
+        place[:2] = factors[:, None] * place[:2] + shift[:, None] * last
+    if moves is not None and (factors != 1).any():
+        assert isinstance(moves, np.ndarray)
+        moves = moves * (factors if moves.dtype != _FLOAT32 or factors[0] != 0.5 else np.float32(0.5))
+    return place, moves
+
+
 def _planes_of(image: Image) -> Planes:
     if image._planes is None:
         raise InvalidError(f"{image!r} has no planes: update(array) takes its pixels, from_nv12 makes images of planes")
@@ -361,7 +453,10 @@ def _image(
     cls: type[Image], y: ArrayLike, chroma: AnyArray, colours: VideoColours, options: ImageOptions, queue: Queue
 ) -> Image:
     """The image of two planes: of the brightness as the caller gave it, and of both colour differences."""
-    plain = ImageOptions(replace(options.filter, fill=0.0).with_boundary(Boundary.edge), dimensions=2)
+    filter_ = replace(separate_fills(options.filter)[0], fill=0.0)
+    if queue._backend.resampling is None:  # the kernel has the boundaries, some devices one for all axes
+        filter_ = filter_.with_boundary(Boundary.edge)
+    plain = ImageOptions(filter_, dimensions=2)
     luma = cls._of(y, plain, queue)
     try:
         image, second = cls.__new__(cls), cls._of(chroma, plain, queue)
@@ -372,6 +467,8 @@ def _image(
     except BaseException:
         luma.close()
         raise
+    for part, black in zip((luma, second), colours.black):
+        part._filter = replace(part._filter, fill=black)  # where a place is no number
     image._native = luma._native
     image._library, image._leads_on_device, image._maker = luma._library, luma._leads_on_device, luma._maker
     return image

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bindless_images.call_form import ArrayLike
 from ..kernels import choose
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import Boundary
 from ..model.errors import FeatureNotSupportedError
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from ..submission.event import Event
     from ..sycl.queue.queue import Queue
 
-__all__ = ["Chroma", "PlanesSource", "separate_fills"]
+__all__ = ["Chroma", "PlanesSource", "blend_planes", "separate_fills"]
+
+_BLOCK = 1 << 14  # pixels that the processor's caches hold
 
 _FILLS = {Boundary.border: 1, Boundary.extent: 2}  # of the kernel's argument
 
@@ -40,6 +43,42 @@ def separate_fills(filter_: Filter) -> tuple[Filter, int]:
     x, y, z = filter_.boundary
     inner = [Boundary.edge if mode in _FILLS else mode for mode in (x, y)]
     return replace(filter_, boundary=(inner[0], inner[1], z)), _FILLS.get(x, 0) | _FILLS.get(y, 0) << 2
+
+
+def blend_planes(
+    luma: Array, chroma: Array, colours: VideoColours, values: Array, share: Array | None = None, *, fill: float = 0.0
+) -> None:
+    """Red, green and blue of values of both planes, on the host.
+
+    Parameters
+    ----------
+    luma, chroma : Array
+        Fractions of the largest integer, float32: shapes (...) and (..., 2).
+    values : Array
+        Shape (..., 3), contiguous: integers over the whole range of their type, or float32 from 0 to 1.
+    share : Array | None
+        Shape (...): the rest is the fill value, from 0 to 1.
+    """
+    light, pairs, pixels = luma.reshape(-1), chroma.reshape(-1, 2), values.reshape(-1, 3)
+    largest = np.float32(np.iinfo(values.dtype.name).max) if values.dtype.kind == "u" else None
+    rows = np.array(colours.rows, np.float32)
+    for start in range(0, len(light), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        y, u, v, target = light[part], pairs[part, 0].copy(), pairs[part, 1].copy(), pixels[part]
+        for channel, row in enumerate(rows):
+            value = y * row[0] + row[3]
+            for difference, factor in ((u, row[1]), (v, row[2])):
+                if factor:
+                    value += difference * factor
+            np.clip(value, 0.0, 1.0, out=value)
+            if share is not None:
+                inside = share.reshape(-1)[part]
+                value *= inside
+                value += (1 - inside) * np.float32(fill)
+            if largest is not None:
+                value *= largest
+                np.rint(value, out=value)
+            target[:, channel] = value
 
 
 @dataclass(frozen=True)
