@@ -91,6 +91,7 @@ LEFT: dict[str, Call] = {
     "larger": lambda a: cv2.resize(a, (300, 300), interpolation=cv2.INTER_AREA),
     "factors": lambda a: cv2.resize(a, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_AREA),
     "border": lambda a: cv2.pyrDown(a, borderType=cv2.BORDER_REPLICATE),
+    "other border": lambda a: cv2.pyrUp(a, borderType=cv2.BORDER_REPLICATE),
 }
 WRONG: dict[str, Call] = {
     "axes": lambda a: cv2.resize(a[0, 0], (3, 3)),
@@ -118,6 +119,7 @@ WRONG: dict[str, Call] = {
     "integers": lambda a: cv2.remap(a, X.astype(int), X.astype(int), 1),
     "pairs": lambda a: cv2.remap(a, np.zeros((4, 5, 2), np.int16), X, 1),
     "half": lambda a: cv2.pyrDown(a, dstsize=(3, 3)),
+    "double": lambda a: cv2.pyrUp(a, dstsize=(3, 3)),
 }
 
 

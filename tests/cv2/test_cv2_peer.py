@@ -75,3 +75,16 @@ def test_pyramids(queue: bl.Queue, dtype: str, border: int) -> None:
         theirs.pyrDown(picture, borderType=border),
         1e-6 if dtype == "float32" else 0.0,
     )
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_pyramids_upward(queue: bl.Queue, dtype: str, channels: int) -> None:
+    picture = pixels(dtype, channels)
+    height, width = picture.shape[:2]
+    for size in (None, (2 * width - 1, 2 * height + 1)):
+        check(
+            ours.pyrUp(picture, dstsize=size, queue=queue),
+            theirs.pyrUp(picture, dstsize=size),
+            1e-6 if dtype == "float32" else 0.0,
+        )

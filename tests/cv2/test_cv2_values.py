@@ -123,6 +123,29 @@ def test_pyramids(queue: bl.Queue, dtype: str, shape: tuple[int, int], border: i
     check(cv2.pyrDown(picture, borderType=border, queue=queue), values, dtype)
 
 
+@pytest.mark.parametrize("shape", [(37, 53), (8, 6), (1, 9), (2, 1)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pyramids_upward(queue: bl.Queue, dtype: str, shape: tuple[int, int]) -> None:
+    """Zeros between the pixels, a mirror at the first pixel and at the last zero, and a window of five."""
+    picture = pixels(dtype, size=shape)
+    values, weights = picture.astype(float), np.array([1, 4, 6, 4, 1]) / 8
+    for axis in (0, 1):
+        wide = np.repeat(values, 2, axis)
+        np.moveaxis(wide, axis, 0)[1::2] = 0
+        around = np.moveaxis(np.pad(wide, [(2, 2) if n == axis else (0, 0) for n in range(3)], "reflect"), axis, 0)
+        length = wide.shape[axis]
+        values = np.moveaxis(sum(weight * around[n : n + length] for n, weight in enumerate(weights)), 0, axis)
+    if dtype != "float32":
+        values = np.copysign(np.floor(np.abs(values) + 0.5), values)
+    found = cv2.pyrUp(picture, queue=queue)
+    check(found, values, dtype)
+    height, width = found.shape[:2]
+    for size in ((width - 1, height + 1), (width + 1, height - 1)):
+        edge = np.concatenate([found, found[-2:-1]])
+        edge = np.concatenate([edge, edge[:, -1:]], 1)[: size[1], : size[0]]
+        np.testing.assert_array_equal(cv2.pyrUp(picture, dstsize=size, queue=queue), edge)
+
+
 def test_sizes_of_pyramids(queue: bl.Queue) -> None:
     picture = pixels("uint8")
     whole = cv2.pyrDown(picture, queue=queue)

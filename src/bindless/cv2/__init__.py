@@ -73,12 +73,13 @@ from .constants import (
     WARP_RELATIVE_MAP as WARP_RELATIVE_MAP,
 )
 from .lenses import initUndistortRectifyMap, undistort, undistortPoints
-from .resizing import pyrDown, resize
+from .resizing import pyrDown, pyrUp, resize
 from .warping import remap, warpAffine, warpPerspective
 
 __all__ = [
     "initUndistortRectifyMap",
     "pyrDown",
+    "pyrUp",
     "remap",
     "resize",
     "undistort",

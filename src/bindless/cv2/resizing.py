@@ -1,4 +1,4 @@
-"""``resize`` and ``pyrDown``."""
+"""``resize``, ``pyrDown`` and ``pyrUp``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .constants import (
 from .errors import left_to_cv2
 from .pictures import output_of, settle
 
-__all__ = ["pyrDown", "resize"]
+__all__ = ["pyrDown", "pyrUp", "resize"]
 
 _FILTERS = {
     INTER_NEAREST: INTER_NEAREST,
@@ -210,9 +210,73 @@ def pyrDown(
     return _between(source, target, modes, -1, 2)
 
 
+def pyrUp(
+    src: ArrayLike,
+    dst: Any = None,
+    dstsize: Sequence[int] | None = None,
+    borderType: int = BORDER_DEFAULT,
+    *,
+    queue: Queue | None = None,
+) -> Any:
+    """The level before of a Gaussian pyramid: zeros between the pixels, and weights (1, 4, 6, 4, 1) / 8 on both axes.
+
+    Parameters
+    ----------
+    src : ArrayLike
+        As of ``remap``.
+    dst : ArrayLike, optional
+        Array of any library for the result, of its shape and dtype.
+    dstsize : Sequence[int], optional
+        (width, height) of the result, each twice the picture's, or one more or less; default twice the picture's. As
+        OpenCV has it, one column more repeats the last one, and one row more the last but one.
+    borderType : int
+        What lies outside of pixels and zeros: ``BORDER_DEFAULT``, which is ``BORDER_REFLECT_101``.
+    queue : Queue, optional
+        As of ``remap``.
+
+    Returns
+    -------
+    ArrayLike
+        As of ``pyrDown``.
+
+    Raises
+    ------
+    ArgumentError, FeatureNotSupportedError
+        As of ``pyrDown``.
+
+    Examples
+    --------
+    >>> from bindless import cv2
+    >>> cv2.pyrUp(np.array([[0, 80]], dtype=np.uint8), queue=bindless.Queue("reference"))[0]
+    array([20, 40, 70, 80], dtype=uint8)
+    """
+    border = border_of("pyrUp", borderType)
+    if border != BORDER_DEFAULT:
+        raise left_to_cv2("pyrUp", f"borderType={border} (BORDER_DEFAULT is)")
+    source = picture_of("pyrUp", src, queue)
+    height, width = source.shape
+    shape = size_of("dstsize", dstsize, (2 * height, 2 * width))
+    if any(abs(new - 2 * old) != new % 2 for new, old in zip(shape, source.shape)):
+        raise ArgumentError(f"dstsize={shown(dstsize)} is not twice {(width, height)}, nor one more or less")
+    target = output_of("pyrUp", source, dst, shape, "away")
+    # Linear samples a quarter of a pixel beside the pixels, and means of two of them; beyond the ends the outermost.
+    quarters = Output("pyrUp", source, np.float32, (2 * height - 1, 2 * width - 1))
+    means = _linear(source, quarters, [Boundary.edge] * 2, [0.25, 0.25], 0.5)
+    settle(means, source.queue)
+    between = source_of("pyrUp", means, source.channel_axis, source.queue)
+    last_row = Boundary.mirrored_repeat if shape[0] > 2 * height else Boundary.edge
+    last_column = Boundary.edge if shape[1] > 2 * width else last_row  # some devices have one boundary for all axes
+    return _linear(between, target, [last_row, last_column], [-0.5, -0.5], 1)
+
+
 def _between(source: Input, target: Output, modes: list[Boundary], turn: int, step: int) -> Any:
     """Means of neighbours, at every step; where pixels repeat, of the next one or of the one before in turn."""
     starts = [_MEANS[mode][2] * (turn if mode is Boundary.repeat else 1) for mode in modes]
+    return _linear(source, target, modes, starts, step)
+
+
+def _linear(source: Input, target: Output, modes: list[Boundary], starts: list[float], step: float) -> Any:
+    """Linear samples at starts, and at every step from there."""
     filter_ = Filter.of(Interpolation.linear, modes[::-1], precision=Precision.exact)
     places = Places.affine(np.eye(2) * step, np.array(starts), target.shape)
     return resample(source, target, places, filter_)
