@@ -88,3 +88,19 @@ def test_pyramids_upward(queue: bl.Queue, dtype: str, channels: int) -> None:
             theirs.pyrUp(picture, dstsize=size),
             1e-6 if dtype == "float32" else 0.0,
         )
+
+
+@pytest.mark.parametrize("form", ["NV12", "I420"])
+def test_frames_of_video(queue: bl.Queue, form: str) -> None:
+    """OpenCV repeats each colour for four pixels, rounds the matrix, and limits the brightness to black before it."""
+    frame = np.random.default_rng(4).integers(16, 256, (36 * 3 // 2, 60)).astype(np.uint8)
+    y, rest = frame[:36], frame[36:]
+    kind: dict[str, Any] = {"standard": "bt601", "siting": "center", "filtering": "nearest", "queue": queue}
+    if form == "NV12":
+        image = bl.Image.from_nv12(y, rest, **kind)
+    else:
+        u, v = rest.reshape(2, 18, 30)
+        image = bl.Image.from_yuv420(y, u, v, **kind)
+    with image:
+        wanted = theirs.cvtColor(frame, getattr(theirs, f"COLOR_YUV2RGB_{form}"))
+        assert np.abs(image.numpy().astype(int) - wanted.astype(int)).max() <= 1
