@@ -331,7 +331,17 @@ def test_arguments(rng: np.random.Generator, queue: bl.Queue) -> None:
     with raises(bl.ArgumentError):
         bl.Image.from_yuv420(y, uv[..., 0], uv[:-1, :, 1], queue=queue)
     with bl.Image.from_nv12(y, uv, queue=queue) as image:
+        bad: list[tuple[Any, Any]] = [("a", (3, 3)), (np.eye(4), (3, 3)), ([[1, 2], [3]], (3, 3)), (np.eye(3), (3, 0))]
+        for matrix, shape in bad:
+            with raises(bl.InvalidError):
+                image.warp(matrix, shape)
+        with raises(bl.InvalidError):
+            image.warp(np.eye(3), (3, 3), displacement=np.zeros((3, 4, 2)))
+        assert image.remap(np.zeros((0, 2))).shape == image.sample(np.zeros((0, 2))).shape == (0, 3)
         for planes_of_others in ((y[:4], uv[:2]), (y.astype(np.uint16), uv.astype(np.uint16))):
             with raises(bl.InvalidError):
                 image.update_nv12(*planes_of_others)
         check(image.numpy(), colours(y, uv, pixels((8, 12))))
+    y, uv = planes(rng, (8, 12), np.uint16)
+    with bl.Image.from_nv12(y, uv, queue=queue) as image, raises(bl.InvalidError):
+        image.update_yuv420(y, uv[..., 0].copy(), uv[..., 1].copy())

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["Planes", "from_nv12", "from_yuv420", "update_nv12", "update_yuv420"]
 
 _FILTERS = (Interpolation.nearest, Interpolation.linear)
+_UPPER, _LOWER = 64, 1  # integers of 16 bits from one code of ten bits to the next
 _FLOAT32: DType = np.dtype(np.float32)
 _TYPES = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -74,7 +75,7 @@ class Planes(GroupStore):
     def __init__(self, luma: Image, chroma: Image, colours: VideoColours, described: ImageDescriptor) -> None:
         super().__init__((luma, chroma))
         self.descriptor = described
-        self._colours = colours
+        self.colours = colours
         self._lock = Lock()
         self._whole: Image | None = None  # the frame in colours, for smaller pictures
         self._rgb: AnyArray | None = None  # its pixels
@@ -97,7 +98,7 @@ class Planes(GroupStore):
             filter_ = filter_.with_boundary(Boundary.edge)
         filter_, fills = separate_fills(filter_)
         largest = float(np.iinfo(image.dtype.name).max)
-        second = Chroma(chroma.held(chroma.reader(self.parts[1]._sampler).handle), self._colours, fills)
+        second = Chroma(chroma.held(chroma.reader(self.parts[1]._sampler).handle), self.colours, fills)
         normalized = image._sampler.is_normalized and not edges
         return luma, PlanesSource(
             image._queue,
@@ -137,14 +138,14 @@ class Planes(GroupStore):
         values = result.on_host()
         unit = np.array(image.size, float) if image._sampler.is_normalized and not edges else np.ones(2)
         own: dict[str, Any] = {"name": name, "edges": edges, "dtype": _FLOAT32}
-        ways = (1.0, np.zeros(2)), (0.5, 0.25 + np.array(self._colours.bias)), (1.0, np.zeros(2))
+        ways = (1.0, np.zeros(2)), (0.5, 0.25 + np.array(self.colours.bias)), (1.0, np.zeros(2))
         parts = (*self.parts, self._inside(image)) if separate_fills(image._filter)[1] and not edges else self.parts
         pictures = []
         for part, channels, (scale, shift) in zip(parts, ((), (2,), ()), ways):
             place, steps = _scale(matrix, moves, scale * unit, shift)
             pictures.append(draw(part, place, sizes, (*shape[:-1], *channels), None, None, moves=steps, **own))
         fill = image._filter.fill / float(np.iinfo(image.dtype.name).max)
-        blend_planes(pictures[0], pictures[1], self._colours, values, *pictures[2:], fill=fill)
+        blend_planes(pictures[0], pictures[1], self.colours, values, *pictures[2:], fill=fill)
         return result.deliver(values, (), library)
 
     def _inside(self, image: Image) -> Image:
@@ -296,7 +297,7 @@ def from_nv12(
     """
     queue = queue_of_array(y) if queue is None else queue
     luma, chroma = _pair(y, uv, queue)
-    colours = _colours(luma, standard, full_range, siting, 64)
+    colours = _colours(luma, standard, full_range, siting, _UPPER)
     image = _image(cls, y, chroma, colours, _options(addressing, filtering, fill, coordinate), queue)
     hand_over(uv, chroma)
     return image
@@ -348,7 +349,7 @@ def from_yuv420(
     """
     queue = queue_of_array(y) if queue is None else queue
     luma, chroma = _triple(y, u, v, queue)
-    colours = _colours(luma, standard, full_range, siting, 1)
+    colours = _colours(luma, standard, full_range, siting, _LOWER)
     return _image(cls, y, chroma, colours, _options(addressing, filtering, fill, coordinate), queue)
 
 
@@ -381,7 +382,7 @@ def update_nv12(image: Image, y: ArrayLike, uv: ArrayLike) -> Event | None:
     """
     planes = _planes_of(image)
     luma, chroma = _pair(y, uv, image._queue)
-    _require_equal(image, luma)
+    _require_equal(image, luma, _UPPER)
     event = planes.renew(y, chroma)
     hand_over(uv, chroma)
     return event
@@ -407,7 +408,7 @@ def update_yuv420(image: Image, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> Eve
     """
     planes = _planes_of(image)
     luma, chroma = _triple(y, u, v, image._queue)
-    _require_equal(image, luma)
+    _require_equal(image, luma, _LOWER)
     return planes.renew(y, chroma)
 
 
@@ -417,7 +418,10 @@ def _scale(
     """A map, and what moves its places, to places of another unit: so many of them, and then so far away."""
     if isinstance(moves, tuple):
         return matrix, shift_fields(scale_fields(moves, factors), shift)
-    place = np.array(matrix, np.float64)
+    try:
+        place = np.array(matrix, np.float64)
+    except (TypeError, ValueError, OverflowError):  # refused by what takes it
+        return matrix, moves
     if place.shape in ((2, 3), (3, 3)):  # others are refused
         last = place[2] if len(place) == 3 else np.array([0.0, 0.0, 1.0])
         place[:2] = factors[:, None] * place[:2] + shift[:, None] * last
@@ -493,7 +497,13 @@ def _require(name: str, plane: AnyArray, shape: tuple[int, ...], luma: AnyArray)
         )
 
 
-def _require_equal(image: Image, luma: AnyArray) -> None:
+def _require_equal(image: Image, luma: AnyArray, step: int) -> None:
+    assert image._planes is not None
+    if image.dtype.itemsize == 2 and image._planes.colours.step != step:
+        raise InvalidError(
+            f"{image!r} has its ten bits elsewhere: from_nv12 and update_nv12 take them in the upper bits, from_yuv420 "
+            "and update_yuv420 in the lower ones"
+        )
     if luma.shape != image.shape[:2] or luma.dtype != image.dtype:
         raise InvalidError(
             f"y is {luma.dtype} of shape {luma.shape}; this image takes {image.dtype} of shape {image.shape[:2]}: make "

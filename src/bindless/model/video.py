@@ -31,11 +31,14 @@ class VideoColours:
         From half a position in the brightness to that in the differences, both from the centre of the first texel.
     black : tuple[float, float]
         Integers of black: of the brightness, and of both differences.
+    step : int
+        Integers from one code to the next.
     """
 
     rows: tuple[tuple[float, float, float, float], ...]
     bias: tuple[float, float]
     black: tuple[float, float]
+    step: int
 
     @classmethod
     def of(cls, standard: Any, full_range: bool, siting: Any, largest: int, bits: int, step: int) -> VideoColours:
@@ -71,4 +74,4 @@ class VideoColours:
         ) / [white - black, swing, swing]
         offset = -factors @ np.array([black, 128 * unit, 128 * unit])
         rows = np.column_stack([factors * (largest / step), offset])
-        return cls(tuple(map(tuple, rows.tolist())), SITINGS[siting], (step * black, step * 128 * unit))
+        return cls(tuple(map(tuple, rows.tolist())), SITINGS[siting], (step * black, step * 128 * unit), step)
