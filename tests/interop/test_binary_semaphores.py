@@ -195,8 +195,7 @@ try:
     event.wait(timeout=0.05)
 except bl.WaitTimeoutError as error:
     print("ExternalSemaphore opaque_fd" in str(error))
-more = bl.usm_empty(100, np.int32, other)  # CUDA's free would wait for all work
-other.fill(more, 1).wait()
+other.fill(bl.usm_empty(100, np.int32, other), 1).wait()
 other.ext_oneapi_signal_external_semaphore(semaphore).wait()
 queue.wait()
 print(array.numpy(queue)[0])

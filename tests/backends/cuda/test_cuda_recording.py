@@ -42,7 +42,16 @@ RUNS = {
     "command-groups": ("submission/test_graph.py", "submission/test_graph_random.py", "sycl/buffer/test_buffer.py"),
     # The driver accepts commands and events only in the context of their stream.
     "two-devices": ("sycl/device/test_two_devices.py", "backends/cuda/recorded_devices.py"),
-    "external-memory-and-semaphores": ("backends/cuda/recorded_external.py",),
+    # Its copies to the host return at once, so that a test may signal after them what they wait for.
+    "external-memory-and-semaphores": (
+        "backends/cuda/recorded_external.py",
+        *(
+            f"interop/test_{name}.py"
+            for name in ("external_memory", "external_semaphore", "imported_objects", "outside_waits")
+        ),
+        "-k",
+        "not sampled",
+    ),
 }
 
 
