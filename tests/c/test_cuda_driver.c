@@ -1,20 +1,8 @@
 /* The CUDA driver by its exported functions: misuse, threads, two contexts, and nothing left behind. */
-#include "cuda_driver/core/exports.h"
-
-#include "check.h"
+#include "cuda_fixture.h"
 
 #include <pthread.h>
 #include <string.h>
-
-#define SUCCEEDS(call) CHECK_EQUAL(CUDA_SUCCESS, call)
-#define GIVES(result, call) CHECK_EQUAL(result, call)
-
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry add(.param .u64 p, .param .u32 v)\n"
-                          "{ .reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
-                          "ld.param.u64 %rd0, [p]; ld.param.u32 %r0, [v]; mov.u32 %r1, %tid.x;\n"
-                          "mul.wide.u32 %rd1, %r1, 4; add.s64 %rd2, %rd0, %rd1;\n"
-                          "ld.global.u32 %r2, [%rd2]; add.s32 %r3, %r2, %r0; st.global.u32 [%rd2], %r3; ret; }\n";
 
 static void test_before_start(void)
 {
@@ -119,7 +107,7 @@ static void test_left_behind(void)
     SUCCEEDS(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     SUCCEEDS(cuEventCreate(&event, 0));
     SUCCEEDS(cuMemAlloc_v2(&memory, 4096));
-    SUCCEEDS(cuModuleLoadData(&module, ptx));
+    SUCCEEDS(cuModuleLoadData(&module, add_ptx));
     SUCCEEDS(cuModuleGetFunction(&function, module, "add"));
     CUDA_ARRAY3D_DESCRIPTOR descriptor = {16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0};
     SUCCEEDS(cuMipmappedArrayCreate(&mipmap, &descriptor, 5));
@@ -185,7 +173,7 @@ static void test_threads(void)
     CUmodule modules[2];
     for (int c = 0; c < 2; c++) {
         SUCCEEDS(cuCtxCreate_v2(&work.contexts[c], 0, 0));
-        SUCCEEDS(cuModuleLoadData(&modules[c], ptx));
+        SUCCEEDS(cuModuleLoadData(&modules[c], add_ptx));
         SUCCEEDS(cuModuleGetFunction(&work.functions[c], modules[c], "add"));
         SUCCEEDS(cuCtxPopCurrent_v2(NULL));
     }

@@ -158,6 +158,31 @@ def check_a_capture_spans_streams_that_wait_for_it(rig: Rig) -> None:
     assert rig.download(pointer, np.zeros(3, np.uint32)).tolist() == [1, 2, 3]
 
 
+def check_a_stream_may_end_in_a_capture_that_waits_for_it(rig: Rig) -> None:
+    event = rig.get("CUevent *", "cuEventCreate", 0)
+    pointer = rig.upload(np.zeros(2, np.uint32))
+    for ends_first in (False, True):
+        first, second = (rig.get("CUstream *", "cuStreamCreate", 0) for _ in range(2))
+        capture(rig, first)
+        rig.call("cuEventRecord", event, first)
+        rig.call("cuStreamWaitEvent", second, event, 0)
+        rig.call("cuMemsetD32Async", pointer, 7, 1, second)
+        rig.call("cuEventRecord", event, second)
+        rig.call("cuStreamDestroy_v2", first if ends_first else second)
+        if ends_first:
+            rig.refuses(901, "cuMemsetD32Async", pointer, 9, 2, second)
+            rig.call("cuStreamDestroy_v2", second)
+            continue
+        rig.call("cuStreamWaitEvent", first, event, 0)
+        rig.call("cuMemsetD32Async", pointer + 4, 8, 1, first)
+        graph = ffi.new("CUgraph *")
+        rig.call("cuStreamEndCapture", first, graph)
+        executable = rig.get("CUgraphExec *", "cuGraphInstantiateWithFlags", graph[0], 0)
+        rig.call("cuGraphLaunch", executable, first)
+        rig.call("cuStreamSynchronize", first)
+        assert rig.download(pointer, np.zeros(2, np.uint32)).tolist() == [7, 8]
+
+
 def check_a_call_that_waits_invalidates_a_capture(rig: Rig) -> None:
     stream = rig.get("CUstream *", "cuStreamCreate", 0)
     capture(rig, stream)

@@ -17,7 +17,7 @@ struct bcu_capture {
 /* The latest nodes of a stream. */
 struct tail {
     struct tail *next;
-    struct bcu_stream *stream;
+    struct bcu_stream *stream;     /* NULL after its end */
     struct bcu_node_list nodes;
 };
 
@@ -195,7 +195,10 @@ void bcu_capture_leave(struct bcu_stream *stream)
     struct bcu_capture *capture = stream->capture;
     stream->capture = NULL;
     if (capture != NULL) {
-        capture->invalid = true;
+        capture->invalid |= capture->origin == stream;
+        for (struct tail *tail = capture->tails; tail != NULL; tail = tail->next)
+            if (tail->stream == stream)
+                tail->stream = NULL;
         drop(capture);
     }
     blr_mutex_unlock(&mutex);

@@ -21,7 +21,7 @@ CUresult bcu_capture_wait(struct bcu_stream *stream, struct bcu_event *event);
 /* Whether an event was recorded last in a capture that goes on. */
 bool bcu_capture_has(struct bcu_event *event);
 
-/* The end of an event and of a stream. */
+/* The end of an event and of a stream: it ends a capture that began on the stream, and the nodes of others stay. */
 void bcu_capture_forget(struct bcu_event *event);
 void bcu_capture_leave(struct bcu_stream *stream);
 

@@ -2,7 +2,7 @@
 #include "cuda_driver/graph/capture.h"
 #include "cuda_driver/graph/graph.h"
 #include "cuda_driver/module/launch.h"
-
+#include "cuda_driver/stream/host_function.h"
 
 struct executable {
     struct bcu_resource resource;
@@ -105,6 +105,22 @@ static CUresult launch_node(struct bcu_node *node, void *argument)
     return node->command == NULL ? CUDA_SUCCESS : bcu_enqueue(stream, node->command, NULL);
 }
 
+static void let_graph_go(void *graph) { bcu_graph_release(graph); }
+
+/* Enqueues the commands. User objects live until the last of them has run, also where the executable graph does not. */
+static CUresult launch(struct bcu_graph *graph, struct bcu_stream *stream)
+{
+    CUresult result = bcu_graph_walk(graph, launch_node, stream);
+    if (!bcu_graph_has_objects(graph))
+        return result;
+    struct bcu_host_command command = bcu_host_command(let_graph_go, graph);
+    bcu_resource_retain(&graph->resource);
+    CUresult last = bcu_enqueue(stream, &command.command, NULL);
+    if (last != CUDA_SUCCESS)
+        bcu_graph_release(graph);
+    return result != CUDA_SUCCESS ? result : last;
+}
+
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle)
 {
     struct executable *executable;
@@ -118,7 +134,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle)
         if (bcu_capture_is_active(stream))
             result = bcu_capture_refuse(stream, "cuGraphLaunch");
         else
-            result = bcu_graph_walk(executable->graph, launch_node, stream);
+            result = launch(executable->graph, stream);
         blr_mutex_unlock(&executable->mutex);
         bcu_resource_release(&executable->resource);
     }

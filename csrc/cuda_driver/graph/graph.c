@@ -1,7 +1,6 @@
 /* Graphs: life, nodes, dependencies and copies. */
 #include "cuda_driver/graph/graph.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +122,7 @@ static void release_graph(struct bcu_resource *resource)
         next = node->next;
         bcu_resource_close(&node->resource);
     }
+    bcu_objects_release(&graph->objects);
     blr_delete(graph);
 }
 
@@ -139,6 +139,14 @@ CUresult bcu_graph_new(struct bcu_graph **graph, CUgraph *handle)
 }
 
 CUresult bcu_graph_acquire(CUgraph handle, struct bcu_graph **graph) { return bcu_resource_acquire(handle, BCU_GRAPH, graph); }
+
+bool bcu_graph_has_objects(const struct bcu_graph *graph)
+{
+    bool any = graph->objects != NULL;
+    for (const struct bcu_node *node = graph->first; node != NULL && !any; node = node->next)
+        any = node->child != NULL && bcu_graph_has_objects(node->child);
+    return any;
+}
 
 CUresult bcu_graph_clone(struct bcu_graph *graph, struct bcu_graph **clone, CUgraph *handle)
 {
@@ -158,6 +166,8 @@ CUresult bcu_graph_clone(struct bcu_graph *graph, struct bcu_graph **clone, CUgr
         for (size_t i = 0; i < node->dependencies.count; i++)
             if (!bcu_list_add(&node->clone->dependencies, node->dependencies.nodes[i]->clone))
                 result = bcu_fail_memory("the dependencies of a node");
+    if (result == CUDA_SUCCESS)
+        result = bcu_objects_copy(&own_graph->objects, graph->objects);
     if (result != CUDA_SUCCESS) {
         bcu_resource_close(&own_graph->resource);
         return result;

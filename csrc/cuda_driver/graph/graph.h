@@ -2,6 +2,7 @@
 #ifndef BINDLESS_CUDA_DRIVER_GRAPH_GRAPH_H
 #define BINDLESS_CUDA_DRIVER_GRAPH_GRAPH_H
 
+#include "cuda_driver/graph/user_object.h"
 #include "cuda_driver/stream/command.h"
 
 struct bcu_graph;
@@ -27,6 +28,7 @@ struct bcu_graph {
     struct bcu_resource resource;
     struct bcu_node *first, **last;
     size_t count;
+    struct bcu_object_use *objects; /* owned */
 };
 
 bool bcu_list_add(struct bcu_node_list *list, struct bcu_node *node); /* false without memory; a set */
@@ -41,7 +43,10 @@ static inline void bcu_graph_release(struct bcu_graph *graph) { bcu_resource_rel
 CUresult bcu_graph_add(struct bcu_graph *graph, const struct bcu_command *command, struct bcu_graph *child,
                        const struct bcu_node_list *dependencies, struct bcu_node **node);
 
-/* A copy of a graph and its nodes. */
+/* Whether the graph or a child of it owns user objects. */
+bool bcu_graph_has_objects(const struct bcu_graph *graph);
+
+/* A copy of a graph, its nodes, and its references to user objects. */
 CUresult bcu_graph_clone(struct bcu_graph *graph, struct bcu_graph **clone, CUgraph *handle);
 
 /* Replaces the command of a node by a copy of another. */

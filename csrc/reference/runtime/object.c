@@ -34,7 +34,7 @@ static const char *const kind_names[BLR_KIND_COUNT] = {
     [BLR_KIND_BATCH] = "batch",
     [BLR_KIND_ZE_DRIVER] = "driver", [BLR_KIND_ZE_DEVICE] = "device", [BLR_KIND_ZE_CONTEXT] = "context",
     [BLR_KIND_ZE_QUEUE] = "command queue", [BLR_KIND_ZE_LIST] = "command list", [BLR_KIND_ZE_EVENT_POOL] = "event pool",
-    [BLR_KIND_ZE_EVENT] = "event", [BLR_KIND_ZE_FENCE] = "fence", [BLR_KIND_ZE_PHYSICAL_MEMORY] = "physical memory",
+    [BLR_KIND_ZE_EVENT] = "event", [BLR_KIND_ZE_FENCE] = "fence or user object", [BLR_KIND_ZE_PHYSICAL_MEMORY] = "physical memory",
     [BLR_KIND_ZE_IMAGE] = "image", [BLR_KIND_ZE_SAMPLER] = "sampler", [BLR_KIND_ZE_MODULE] = "module",
     [BLR_KIND_ZE_BUILD_LOG] = "module build log", [BLR_KIND_ZE_KERNEL] = "kernel",
     [BLR_KIND_ZE_SEMAPHORE] = "external semaphore",

@@ -55,7 +55,10 @@ enum blr_kind {
     BLR_KIND_CU_GRAPH,
     BLR_KIND_CU_NODE,
     BLR_KIND_CU_POOL,
-    BLR_KIND_COUNT
+    BLR_KIND_COUNT,
+    /* that share the number of a kind that only the other table has: five bits have no more */
+    BLR_KIND_CU_USER_OBJECT = BLR_KIND_ZE_FENCE,
+    BLR_KIND_CU_ALLOCATION = BLR_KIND_ZE_PHYSICAL_MEMORY
 };
 
 struct blr_object {
