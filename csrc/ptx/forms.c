@@ -95,7 +95,8 @@ static const struct ptx_form {
     {"cvt", 2, 2, "?ftz ?sat f32 f16|bf16"}, {"cvt", 2, 2, "?ftz ?sat f64 f32"}, {"cvt", 2, 2, "?sat f64 f16|bf16"},
     {"cvt", 2, 2, ROUND " ?ftz ?sat f32 f64"}, {"cvt", 2, 2, ROUND " ?ftz ?sat f16 f32"}, {"cvt", 2, 2, ROUND " ?sat f16 f64|bf16"},
     {"cvt", 2, 2, "rn|rz ?relu f16|bf16 f32"}, {"cvt", 2, 2, "rm|rp bf16 f32"}, {"cvt", 2, 2, "rn|rz bf16 f64|f16"}, {"cvt", 3, 3, "rn|rz ?relu f16x2|bf16x2 f32"},
-    {"cvt", 2, 2, "rna tf32 f32"},
+    {"cvt", 2, 2, "rna tf32 f32"}, {"cvt", 3, 3, "rn satfinite ?relu e4m3x2|e5m2x2 f32"},
+    {"cvt", 2, 2, "rn satfinite ?relu e4m3x2|e5m2x2 f16x2"}, {"cvt", 2, 2, "rn ?relu f16x2 e4m3x2|e5m2x2"},
     /* memory */
     {"ld", 2, 3, "?weak " LOADS " ?ca|cg|cs|lu|cv ?nc " EVICTION " " SECOND " " HINT " " AHEAD " " VECTOR " " MEMORY},
     {"ld", 2, 2, "volatile " LOADS " " AHEAD " " VECTOR " " MEMORY},

@@ -11,6 +11,7 @@
     X(S8, "s8", 8, 's') X(S16, "s16", 16, 's') X(S32, "s32", 32, 's') X(S64, "s64", 64, 's') X(F16, "f16", 16, 'f')        \
     X(F32, "f32", 32, 'f') X(F64, "f64", 64, 'f') X(BF16, "bf16", 16, 'h') X(F16X2, "f16x2", 32, '2')                      \
     X(BF16X2, "bf16x2", 32, '2') X(U16X2, "u16x2", 32, '2') X(S16X2, "s16x2", 32, '2') X(TF32, "tf32", 32, 'b')            \
+    X(E4M3X2, "e4m3x2", 16, 'b') X(E5M2X2, "e5m2x2", 16, 'b')                                                             \
     X(TEXREF, "texref", 64, 't') X(SAMPLERREF, "samplerref", 64, 't') X(SURFREF, "surfref", 64, 't')
 
 enum ptx_type {

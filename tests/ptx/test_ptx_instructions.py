@@ -107,6 +107,77 @@ def test_whole_bfloats(load: Load, mode: str, function: Callable[[Array], Array]
     np.testing.assert_array_equal((bits << 16).view(np.float32), function(values))
 
 
+OCTETS = ["e4m3x2", "e5m2x2"]
+
+
+def _octets(kind: str) -> Array:
+    """The finite numbers of 8 bits that are not negative, by their bits."""
+    fraction, bias = (3, 7) if kind == "e4m3x2" else (2, 15)
+    code = np.arange(0x7F if kind == "e4m3x2" else 0x7C)
+    exponent = np.maximum(code >> fraction, 1)
+    whole = (code & 2**fraction - 1) + ((code >> fraction > 0) << fraction)
+    return whole * 2.0 ** (exponent - bias - fraction)
+
+
+def _nearest_octets(kind: str, values: Array, relu: bool) -> Array:
+    """Bits of the nearest numbers, of two the even one; NaN is 0x7f."""
+    table, sizes = _octets(kind), np.abs(values.astype(np.float64))
+    middles = (table[1:] + table[:-1]) / 2
+    code = np.searchsorted(middles, sizes, "left")
+    ties = (code < middles.size) & (middles[np.minimum(code, middles.size - 1)] == sizes)
+    code += ties & (code % 2 == 1)
+    code = np.where(np.signbit(values), 0 if relu else code | 0x80, code)
+    return np.where(np.isnan(values), 0x7F, code).astype(np.uint32)
+
+
+def _values_near_octets(kind: str) -> Array:
+    table = _octets(kind)
+    middles = ((table[1:] + table[:-1]) / 2).astype(np.float32)
+    near = [middles, np.nextafter(middles, np.float32(0)), np.nextafter(middles, np.float32(np.inf)), table]
+    special = np.float32([np.inf, np.nan, 1e30, 449, 464, 465, 61439, 61440, 1e-40])
+    values = np.concatenate([*near, special]).astype(np.float32)
+    more = (GENERATOR.normal(size=512) * 2.0 ** GENERATOR.integers(-24, 17, 512)).astype(np.float32)
+    return np.resize(np.concatenate([values, -values, more]), 2048)
+
+
+@pytest.mark.parametrize("relu", ["", ".relu"])
+@pytest.mark.parametrize("kind", OCTETS)
+def test_numbers_of_8_bits_from_singles(load: Load, kind: str, relu: str) -> None:
+    x = _values_near_octets(kind)
+    y = GENERATOR.permutation(x)
+    text = f"mov.b32 %f1, %r1; mov.b32 %f2, %r2; cvt.rn.satfinite{relu}.{kind}.f32 %h1, %f1, %f2; cvt.u32.u16 %r0, %h1;"
+    expected = _nearest_octets(kind, x, bool(relu)) << 8 | _nearest_octets(kind, y, bool(relu))
+    np.testing.assert_array_equal(execute(load, text, x, y), expected)
+
+
+@pytest.mark.parametrize("relu", ["", ".relu"])
+@pytest.mark.parametrize("kind", OCTETS)
+def test_numbers_of_8_bits_from_all_halves(load: Load, kind: str, relu: str) -> None:
+    low = np.arange(2**16, dtype=np.uint16)
+    high = GENERATOR.permutation(low)
+    text = f"cvt.rn.satfinite{relu}.{kind}.f16x2 %h1, %r1; cvt.u32.u16 %r0, %h1;"
+    bits = execute(load, text, high.astype(np.uint32) << 16 | low)
+    one, two = (_nearest_octets(kind, half.view(np.float16), bool(relu)) for half in (low, high))
+    np.testing.assert_array_equal(bits, two << 8 | one)
+
+
+@pytest.mark.parametrize("relu", ["", ".relu"])
+@pytest.mark.parametrize("kind", OCTETS)
+def test_halves_of_all_numbers_of_8_bits(load: Load, kind: str, relu: str) -> None:
+    pairs = np.arange(2**16, dtype=np.uint32)
+    bits = execute(load, f"cvt.u16.u32 %h1, %r1; cvt.rn{relu}.f16x2.{kind} %r0, %h1;", pairs)
+    table = _octets(kind)
+    every = np.full(128, np.nan)
+    every[: table.size] = table
+    if kind == "e5m2x2":
+        every[0x7C] = np.inf
+    halves = np.concatenate([every, np.where(np.isnan(every), np.nan, 0) if relu else -every])
+    expected = halves.astype(np.float16).view(np.uint16)
+    expected[np.isnan(halves)] = 0x7FFF
+    np.testing.assert_array_equal(bits & 0xFFFF, expected[pairs & 255])
+    np.testing.assert_array_equal(bits >> 16, expected[pairs >> 8])
+
+
 ORDERS = (
     "global.cta.add.u32",
     "add.relaxed.gpu.u32",

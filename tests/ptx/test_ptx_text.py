@@ -88,7 +88,9 @@ cvt.f32.s32 %f1, %r1
 cvt.f32.f64 %f1, %fd1
 cvt.rn.satfinite.f16x2.f32 %r1, %f1, %f2
 cvt.rn.tf32.f32 %r1, %f1
-cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2
+cvt.rn.e4m3x2.f32 %h1, %f1, %f2
+cvt.rz.satfinite.e5m2x2.f32 %h1, %f1, %f2
+cvt.rn.satfinite.e4m3x2.f16x2 %h1, %r1, %r2
 cvt.pack.sat.s16.s32 %r1, %r2, %r3
 ld.globl.u32 %r1, [%rd1]
 ld.global.volatile.u32 %r1, [%rd1]
