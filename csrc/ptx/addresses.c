@@ -20,8 +20,10 @@ enum ptx_space ptx_space_of(struct ptx_emitter *e)
             return PTX_SPACE_LOCAL;
         if (strcmp(word, "param") == 0 || strcmp(word, "param::entry") == 0 || strcmp(word, "param::func") == 0)
             return PTX_SPACE_PARAM;
-        if (strcmp(word, "shared::cluster") == 0)
+        if (strcmp(word, "shared::cluster") == 0 && strcmp(i->name, "isspacep") != 0)
             ptx_refuse(e, "memory of a cluster of blocks");
+        if (strcmp(word, "shared::cluster") == 0)
+            return PTX_SPACE_SHARED; /* a block is a cluster of its own */
     }
     return PTX_SPACE_GENERIC;
 }
@@ -185,6 +187,29 @@ static struct ptx_value clock_value(struct ptx_emitter *e)
     return ptx_emit(e, OP_ReadClockKHR, PTX_I64, &scope, 1);
 }
 
+struct ptx_value ptx_launch_address(struct ptx_emitter *e, uint32_t word)
+{
+    return ptx_op2(e, OP_IAdd, PTX_I64, ptx_shared_base(e), ptx_bits_value(e, PTX_I64, e->module->launch_offset + 8 * word));
+}
+
+bool ptx_is_of_launch(const char *name)
+{
+    static const char *const names[] = {"%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%envreg1", "%envreg2"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* %envreg1 and %envreg2 are the high and low half of the workspace's address, as cooperative_groups expects. */
+static struct ptx_value of_launch(struct ptx_emitter *e, const char *name)
+{
+    struct ptx_value word = ptx_load(e, ptx_launch_address(e, strncmp(name, "%envreg", 7) != 0), PTX_I64);
+    if (strcmp(name, "%envreg2") != 0 && strcmp(name, "%dynamic_smem_size") != 0)
+        word = ptx_op2(e, OP_ShiftRightLogical, PTX_I64, word, ptx_bits_value(e, PTX_I64, 32));
+    return ptx_resize(e, word, PTX_I32, false);
+}
+
 /* Those that stay the same in a work-item are read once, at its start. */
 static struct ptx_value steady(struct ptx_emitter *e, const char *name, uint32_t component)
 {
@@ -195,6 +220,8 @@ static struct ptx_value steady(struct ptx_emitter *e, const char *name, uint32_t
     for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (strcmp(vectors[i].name, name) == 0)
             return vector_builtin(e, vectors[i].number, component);
+    if (ptx_is_of_launch(name))
+        return of_launch(e, name);
     if (strcmp(name, PTX_GLOBAL_ID) == 0)
         return vector_builtin(e, BUILTIN_GLOBAL_ID, component);
     if (strcmp(name, "%warpid") == 0)
@@ -233,7 +260,7 @@ struct ptx_value ptx_special(struct ptx_emitter *e, const char *name, uint32_t c
         return ptx_bits_value(e, PTX_I32, 32);
     if (strcmp(name, "%nsmid") == 0)
         return ptx_bits_value(e, PTX_I32, 1);
-    if (strcmp(name, "%smid") == 0)
+    if (strcmp(name, "%smid") == 0 || strcmp(name, "%envreg0") == 0)
         return ptx_bits_value(e, PTX_I32, 0);
     if (strcmp(name, "%gridid") == 0)
         return ptx_bits_value(e, PTX_I64, 0);

@@ -2,6 +2,7 @@
 #include "ptx.h"
 
 #include "emit.h"
+#include "library/grid.h"
 #include "library/kernel_heap.h"
 
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static void fill_entry(struct ptx_build *build, const struct ptx_function *funct
     *entry = (struct bindless_ptx_entry){.name = ptx_keep_text(build, function->name), .parameters = parameters,
                                          .parameter_count = function->parameter_count, .parameter_bytes = offset,
                                          .shared_bytes = function->static_shared,
-                                         .uses_dynamic_shared = function->uses_dynamic_shared};
+                                         .uses_dynamic_shared = function->uses_dynamic_shared,
+                                         .reads_launch = function->reads_launch};
     memcpy(entry->reqntid, function->reqntid, sizeof entry->reqntid);
     memcpy(entry->maxntid, function->maxntid, sizeof entry->maxntid);
     for (uint32_t k = 0; k < function->local_count; k++)
@@ -171,6 +173,7 @@ static void run(struct ptx_build *build, const char *const *texts, const size_t 
         ptx_fail(build, 1, "the module is for sm_%u, the device is sm_%u", module->target, options->target);
     if (options->only_reads)
         return;
+    ptx_add_grid(module);
     ptx_add_heap(module, options->heap_bytes != 0 ? options->heap_bytes : BINDLESS_PTX_HEAP_BYTES);
     build->text = 0;
     ptx_place(module);

@@ -177,6 +177,7 @@ void ptx_trap(struct ptx_emitter *emitter);
 #define PTX_GLOBAL_ID "" /* ctaid * ntid + tid, which the executor has; no name in PTX */
 /* Whether a value is a special register of a component that was read before. */
 bool ptx_is_special(const struct ptx_emitter *emitter, struct ptx_value value, const char *name, uint32_t component);
+struct ptx_value ptx_launch_address(struct ptx_emitter *emitter, uint32_t word); /* of one of the words of the launch */
 struct ptx_value ptx_special(struct ptx_emitter *emitter, const char *name, uint32_t component);
 
 /* ---- parameters.c */

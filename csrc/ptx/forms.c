@@ -81,7 +81,7 @@ static const struct ptx_form {
     {"vmax4", 4, 4, PAIRS " ?sat|add"}, {"vavrg2", 4, 4, PAIRS " ?sat|add"}, {"vavrg4", 4, 4, PAIRS " ?sat|add"},
     /* moves, comparisons, conversions */
     {"mov", 2, 2, "pred|" V}, {"cvta", 2, 2, "?to global|shared|local|const|param|shared::cta|param::entry u64"},
-    {"isspacep", 2, 2, "global|shared|local|const|param|shared::cta|param::entry"},
+    {"isspacep", 2, 2, "global|shared|local|const|param|shared::cta|shared::cluster|param::entry"},
     {"setp", 3, 4, LESS " " MORE " " B "|" I}, {"setp", 3, 4, ORDER " " MORE " ?ftz f32|" H}, {"setp", 3, 4, ORDER " " MORE " f64|" BF},
     {"set", 3, 4, LESS " " MORE " u32|s32|f32|f16|bf16 " B "|" I}, {"set", 3, 4, ORDER " " MORE " ?ftz u32|s32|f32 f32"},
     {"set", 3, 4, ORDER " " MORE " u32|s32|f32 f64"}, {"set", 3, 4, ORDER " " MORE " ?ftz f16|u16|s16|u32|s32 f16"},

@@ -121,6 +121,22 @@ static void begin_function(struct ptx_emitter *e, struct ptx_buffer *heading)
     }
 }
 
+/* The words of the launch: parameters of an entry, which copies them to shared memory, where each function reads them. */
+static void take_launch(struct ptx_emitter *e, struct ptx_buffer *type, struct ptx_buffer *parameters)
+{
+    struct ptx_buffer *before = e->out;
+    const uint32_t word = ptx_scalar(e->words, PTX_I64);
+    e->out = &e->prologue;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t parameter[2] = {word, ptx_new_id(e->words)};
+        ptx_push(e->build, type, word);
+        ptx_append(e->build, parameters, OP_FunctionParameter, parameter, 2);
+        const uint32_t store[4] = {ptx_as_pointer(e, ptx_launch_address(e, k), word), parameter[1], 2, 8};
+        ptx_emit_plain(e, OP_Store, store, 4);
+    }
+    e->out = before;
+}
+
 static void begin_entry(struct ptx_emitter *e, struct ptx_buffer *heading)
 {
     struct ptx_function *function = e->function;
@@ -142,6 +158,8 @@ static void begin_entry(struct ptx_emitter *e, struct ptx_buffer *heading)
             e->out = before;
         }
     }
+    if (function->reads_launch)
+        take_launch(e, &type, &parameters);
     if (function->uses_dynamic_shared) { /* its memory follows the static variables */
         const uint32_t own = ptx_pointer(e->words, STORAGE_WORKGROUP, ptx_scalar(e->words, PTX_I8));
         const uint32_t operands[2] = {own, ptx_new_id(e->words)};

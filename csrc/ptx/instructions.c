@@ -25,7 +25,8 @@ static void read_items(struct ptx_reader *reader, struct ptx_operand *whole, cha
 static const char *const specials[] = {
     "%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock", "%clock_hi",
     "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%lanemask_eq", "%lanemask_le", "%lanemask_lt",
-    "%lanemask_ge", "%lanemask_gt", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "WARP_SZ"};
+    "%lanemask_ge", "%lanemask_gt", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%envreg0",
+    "%envreg1", "%envreg2", "WARP_SZ"};
 
 #define VECTORS 4u /* those with components come first */
 #define SPECIALS (sizeof specials / sizeof *specials)

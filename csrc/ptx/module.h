@@ -134,7 +134,7 @@ struct ptx_function {
     uint32_t shared_count, shared_capacity;
     struct ptx_function **callees;
     uint32_t callee_count, callee_capacity;
-    bool calls_pointers, is_marked, uses_dynamic_shared;
+    bool calls_pointers, is_marked, uses_dynamic_shared, reads_launch;
     uint32_t reqntid[3], maxntid[3];
     uint64_t static_shared;     /* bytes, of an entry and what it calls */
     uint64_t address;           /* 0: nothing points to it */
@@ -161,6 +161,7 @@ struct ptx_module {
     uint32_t function_count, function_capacity;
     uint32_t isa, target;
     uint64_t globals_bytes, globals_alignment, shared_bytes;
+    uint64_t launch_offset;     /* of two words of 64 bits in shared memory, which entries copy there for functions */
     bool has_dynamic_shared;
 };
 
@@ -169,6 +170,12 @@ uint32_t ptx_scope_new(struct ptx_module *module, uint32_t parent);
 /* The symbol of a name in a scope or those around it; NULL for none. */
 struct ptx_symbol *ptx_find(struct ptx_module *module, uint32_t scope, const char *name);
 struct ptx_symbol *ptx_define(struct ptx_module *module, uint32_t scope, const char *name, enum ptx_symbol_kind kind);
+
+/* Whether a text declares a function of one of these names, and no text defines one. */
+bool ptx_lacks(const struct ptx_module *module, const char *one, const char *other);
+
+/* Whether a special register differs between launches: the words of the launch tell its value. */
+bool ptx_is_of_launch(const char *name);
 
 /* Reads a text into the module. */
 void ptx_parse(struct ptx_module *module, const char *text, size_t size);

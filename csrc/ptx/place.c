@@ -52,6 +52,8 @@ static void visit(struct ptx_module *module, struct ptx_function *function, cons
         else
             symbol->is_addressed = true;
     }
+    if (operand->kind == PTX_OPERAND_SPECIAL && ptx_is_of_launch(operand->name))
+        function->reads_launch = true;
     for (uint32_t k = 0; k < operand->count; k++)
         visit(module, function, &operand->items[k], false);
 }
@@ -119,13 +121,15 @@ static void gather_shared(struct ptx_module *module)
             continue;
         reach(module, entry, list, &count);
         ptx_spend(module->build, module->function_count);
-        for (uint32_t k = 0; k < count; k++)
+        for (uint32_t k = 0; k < count; k++) {
+            entry->reads_launch = entry->reads_launch || list[k]->reads_launch;
             for (uint32_t s = 0; s < list[k]->shared_count; s++) {
                 const struct ptx_symbol *symbol = list[k]->shared[s]->definition;
                 ptx_spend(module->build, 1);
                 entry->uses_dynamic_shared = entry->uses_dynamic_shared || symbol->is_dynamic;
                 entry->static_shared += k == 0 || !symbol->is_dynamic ? symbol->size : 0;
             }
+        }
     }
 }
 
@@ -153,6 +157,11 @@ void ptx_place(struct ptx_module *module)
         if (symbol->kind == PTX_GLOBAL && symbol->alignment > module->globals_alignment)
             module->globals_alignment = symbol->alignment;
     }
+    for (uint32_t n = 0; n < module->function_count && module->launch_offset == 0; n++)
+        if (module->functions[n]->reads_launch) {
+            module->launch_offset = align(module->shared_bytes == 0 ? 1 : module->shared_bytes, 8);
+            module->shared_bytes = module->launch_offset + 16;
+        }
     for (uint32_t n = 0; n < module->symbol_count; n++) {
         struct ptx_symbol *symbol = module->symbols[n];
         if (symbol->is_dynamic) { /* the loader places the launch's memory at a multiple of 128 */

@@ -43,6 +43,8 @@ struct bindless_ptx_entry {
     uint64_t parameter_bytes;
     uint64_t shared_bytes;    /* static */
     bool uses_dynamic_shared;
+    bool reads_launch;        /* two more arguments of 64 bits: the address of a grid's workspace, and the shared memory of a
+                               * block, dynamic bytes in the low half and all in the high one */
     uint32_t reqntid[3];      /* 0: not given */
     uint32_t maxntid[3];
     uint64_t local_bytes;     /* variables in .local memory */

@@ -81,3 +81,17 @@ struct ptx_symbol *ptx_define(struct ptx_module *module, uint32_t scope, const c
     *bucket = symbol;
     return symbol;
 }
+
+bool ptx_lacks(const struct ptx_module *module, const char *one, const char *other)
+{
+    bool declared = false;
+    for (uint32_t i = 0; i < module->symbol_count; i++) {
+        const struct ptx_symbol *symbol = module->symbols[i];
+        if (symbol->kind != PTX_FUNCTION || (strcmp(symbol->name, one) != 0 && strcmp(symbol->name, other) != 0))
+            continue;
+        if (symbol->function->has_body)
+            return false;
+        declared = true;
+    }
+    return declared;
+}

@@ -834,6 +834,7 @@ typedef struct blr_kernel_properties {
 
 typedef struct blr_launch {
     uint32_t dimensions;                  /* 1, 2 or 3 */
+    uint32_t cooperative;                 /* 1: all work-groups run at the same time and may wait for each other */
     uint64_t global_size[3];              /* work-items; dimension 0 varies fastest */
     uint64_t global_offset[3];
     uint64_t local_size[3];               /* size of a work-group, divides global_size; all 0: the driver's choice */

@@ -95,6 +95,16 @@ class Rig:
     def function(self, module: Any, name: bytes) -> Any:
         return self.get("CUfunction *", "cuModuleGetFunction", module, name)
 
+    def launch(
+        self, function: Any, grid: int, block: int, *values: Any, shared: int = 0, cooperative: bool = False
+    ) -> None:
+        """Launch with numpy scalars, on the default stream."""
+        scalars = [np.array([value]) for value in values]
+        parameters = ffi.new("void *[]", [ffi.from_buffer(scalar) for scalar in scalars])
+        tail = () if cooperative else (ffi.NULL,)
+        name = "cuLaunchCooperativeKernel" if cooperative else "cuLaunchKernel"
+        self.call(name, function, grid, 1, 1, block, 1, 1, shared, ffi.NULL, parameters, *tail)
+
     def axpy(self, function: Any, a: float, x: int, y: int, n: int, stream: Any = ffi.NULL) -> None:
         """y = a x + y by the kernel of ``AXPY``."""
         values = [ffi.new("float *", a), ffi.new("uint64_t *", x), ffi.new("uint64_t *", y), ffi.new("uint32_t *", n)]

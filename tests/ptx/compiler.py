@@ -36,6 +36,7 @@ class Entry(ctypes.Structure):
         ("parameter_bytes", ctypes.c_uint64),
         ("shared_bytes", ctypes.c_uint64),
         ("uses_dynamic_shared", ctypes.c_bool),
+        ("reads_launch", ctypes.c_bool),
         ("reqntid", ctypes.c_uint32 * 3),
         ("maxntid", ctypes.c_uint32 * 3),
         ("local_bytes", ctypes.c_uint64),
@@ -176,6 +177,8 @@ class Module:
                 passed.append(argument.tobytes())
             else:
                 passed.append(argument)
+        if entry.reads_launch:
+            passed += [np.uint64(0), np.uint64(shared | (entry.shared_bytes + shared + 127) // 128 * 128 << 32)]
         if entry.uses_dynamic_shared:
             passed.append(bl.LocalAccessor((max(shared, 1),), np.uint8))
         grid, block = _three(grid), _three(block)

@@ -74,7 +74,6 @@ prmt.b32.f5e %r1, %r1, %r2, %r3
 vadd4.u32.u32.u32.sat.add %r1, %r1, %r2, %r3
 mov.f16 %h1, %h2
 cvta.to.shared::cluster.u64 %rd1, %rd1
-isspacep.shared::cluster %p1, %rd1
 setp.lt.ftz.f64 %p1, %fd1, %fd2
 setp.ltu.s32 %p1, %r1, %r2
 setp.lt.nand.s32 %p1, %r1, %r2, %p2

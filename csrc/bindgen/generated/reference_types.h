@@ -447,6 +447,7 @@ typedef struct blr_kernel_properties
 typedef struct blr_launch
 {
   uint32_t dimensions;
+  uint32_t cooperative;
   uint64_t global_size[3];
   uint64_t global_offset[3];
   uint64_t local_size[3];

@@ -275,7 +275,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
 
 /* ---------------------------------------------------------------- occupancy: of the multiprocessor whose limits the device reports */
 
-static int blocks_that_fit(const struct bcu_function *function, int threads, size_t dynamic)
+int bcu_function_blocks(const struct bcu_function *function, int threads, size_t dynamic)
 {
     enum { THREADS = 2048, BLOCKS = 32, WARP = 32, SHARED = 233472, RESERVED = 1024, ALL_REGISTERS = 65536 };
     if (threads <= 0 || (uint32_t)threads > largest_block(function))
@@ -300,7 +300,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
     CUresult result = bcu_function_acquire(handle, &function);
     if (result != CUDA_SUCCESS)
         return result;
-    *blocks = blocks_that_fit(function, threads, dynamic);
+    *blocks = bcu_function_blocks(function, threads, dynamic);
     bcu_resource_release(&function->resource);
     return CUDA_SUCCESS;
 }
@@ -326,7 +326,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
     *grid = 1;
     cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
     for (int threads = most; threads > 0; threads = threads > 32 ? (threads - 1) / 32 * 32 : 0) {
-        int blocks = blocks_that_fit(function, threads, size_of != NULL ? size_of(threads) : dynamic);
+        int blocks = bcu_function_blocks(function, threads, size_of != NULL ? size_of(threads) : dynamic);
         if (blocks * threads > best) {
             best = blocks * threads;
             *block = threads;

@@ -19,6 +19,16 @@ void bcu_launch_delete(struct bcu_launch_command *launch)
     blr_delete(launch);
 }
 
+/* The words of a launch that some kernels read: the workspace of the grid, and the shared memory of a block. */
+static CUresult find_words(const struct bcu_launch_command *own, struct bcu_stream *stream, uint64_t words[2])
+{
+    enum { UNIT = 128 }; /* of shared memory */
+    const uint64_t all = (own->function->entry->shared_bytes + own->shared + UNIT - 1) / UNIT * UNIT;
+    words[0] = 0;
+    words[1] = own->shared | all << 32;
+    return own->is_cooperative ? bcu_stream_workspace(stream, &words[0]) : CUDA_SUCCESS;
+}
+
 static CUresult enqueue(const struct bcu_command *command, struct bcu_stream *stream, uint32_t count, const blr_event_t *waits,
                         blr_event_t *event)
 {
@@ -26,28 +36,37 @@ static CUresult enqueue(const struct bcu_command *command, struct bcu_stream *st
     const struct bcu_launch_command *own = (const struct bcu_launch_command *)command;
     const struct bindless_ptx_entry *entry = own->function->entry;
     const void *few_arguments[FEW], **arguments = few_arguments;
-    uint64_t few_sizes[FEW], *sizes = few_sizes;
-    const uint32_t number = entry->parameter_count + (entry->uses_dynamic_shared ? 1 : 0);
-    if (number > FEW) {
-        arguments = malloc(number * (sizeof *arguments + sizeof *sizes));
-        sizes = (uint64_t *)(void *)(arguments + number);
+    uint64_t few_sizes[FEW], *sizes = few_sizes, words[2];
+    uint32_t number = entry->parameter_count;
+    CUresult result = CUDA_SUCCESS;
+    if (number + 3 > FEW) {
+        arguments = malloc((number + 3) * (sizeof *arguments + sizeof *sizes));
+        sizes = (uint64_t *)(void *)(arguments + number + 3);
         if (arguments == NULL)
             return bcu_fail_memory("a launch");
     }
-    for (uint32_t i = 0; i < entry->parameter_count; i++) {
+    for (uint32_t i = 0; i < number; i++) {
         arguments[i] = own->parameters + entry->parameters[i].offset;
         sizes[i] = entry->parameters[i].size;
     }
-    if (entry->uses_dynamic_shared) {
-        arguments[entry->parameter_count] = NULL;
-        sizes[entry->parameter_count] = own->shared > 0 ? own->shared : 1;
+    if (entry->reads_launch)
+        result = find_words(own, stream, words);
+    for (uint32_t i = 0; i < 2 && entry->reads_launch; i++) {
+        arguments[number] = &words[i];
+        sizes[number++] = sizeof words[i];
     }
-    blr_launch_t launch = {.dimensions = 3, .argument_count = number, .arguments = arguments, .argument_sizes = sizes};
+    if (entry->uses_dynamic_shared) {
+        arguments[number] = NULL;
+        sizes[number++] = own->shared > 0 ? own->shared : 1;
+    }
+    blr_launch_t launch = {.dimensions = 3, .cooperative = own->is_cooperative, .argument_count = number, .arguments = arguments,
+                           .argument_sizes = sizes};
     for (int c = 0; c < 3; c++) {
         launch.global_size[c] = (uint64_t)own->grid[c] * own->block[c];
         launch.local_size[c] = own->block[c];
     }
-    CUresult result = bcu_result(blrEnqueueKernel(stream->queue, own->function->kernel, &launch, count, waits, event));
+    if (result == CUDA_SUCCESS)
+        result = bcu_result(blrEnqueueKernel(stream->queue, own->function->kernel, &launch, count, waits, event));
     if (arguments != few_arguments)
         free(arguments);
     return result;
@@ -152,7 +171,21 @@ CUresult bcu_launch_of_node(const CUDA_KERNEL_NODE_PARAMS *node, struct bcu_laun
 
 /* ---------------------------------------------------------------- functions */
 
-static CUresult launch(const CUDA_KERNEL_NODE_PARAMS *node, CUstream handle)
+/* All blocks of a cooperative launch run at the same time: as many as the multiprocessors have room for. */
+static CUresult check_cooperative(const struct bcu_launch_command *command)
+{
+    int processors = 0;
+    const uint32_t *block = command->block, *grid = command->grid;
+    CUresult result = cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+    const uint64_t most = (uint64_t)processors * bcu_function_blocks(command->function, block[0] * block[1] * block[2], command->shared);
+    const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    if (result == CUDA_SUCCESS && blocks > most)
+        return bcu_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "%llu blocks: %llu of them run at the same time",
+                        (unsigned long long)blocks, (unsigned long long)most);
+    return result;
+}
+
+static CUresult launch(const CUDA_KERNEL_NODE_PARAMS *node, CUstream handle, bool is_cooperative)
 {
     struct bcu_stream *stream;
     struct bcu_launch_command *command;
@@ -161,7 +194,11 @@ static CUresult launch(const CUDA_KERNEL_NODE_PARAMS *node, CUstream handle)
         return result;
     result = bcu_launch_of_node(node, &command);
     if (result == CUDA_SUCCESS) {
-        result = bcu_submit(stream, &command->command);
+        command->is_cooperative = is_cooperative;
+        if (is_cooperative)
+            result = check_cooperative(command);
+        if (result == CUDA_SUCCESS)
+            result = bcu_submit(stream, &command->command);
         bcu_launch_delete(command);
     }
     bcu_stream_release(stream);
@@ -172,34 +209,33 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                         unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **parameters, void **extra)
 {
     CUDA_KERNEL_NODE_PARAMS node = {function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, extra, NULL, NULL};
-    return launch(&node, stream);
+    return launch(&node, stream, false);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
 {
     if (config == NULL || (config->numAttrs > 0 && config->attrs == NULL))
         return bcu_fail_null("config or its attrs");
+    bool is_cooperative = false;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const CUlaunchAttribute *attribute = &config->attrs[i];
         bool alone = attribute->value.clusterDim.x <= 1 && attribute->value.clusterDim.y <= 1 && attribute->value.clusterDim.z <= 1;
         if ((attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || attribute->id == CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION) && !alone)
             return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "clusters of blocks");
-        if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute->value.cooperative != 0 &&
-            (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ > 1)
-            return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "cooperative launches of more than one block");
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            is_cooperative = attribute->value.cooperative != 0;
         if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT || attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT ||
             attribute->id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
             return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "launch attribute %d", (int)attribute->id);
     }
-    return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
-                          config->blockDimZ, config->sharedMemBytes, config->hStream, parameters, extra);
+    const CUDA_KERNEL_NODE_PARAMS node = {function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                                          config->blockDimY, config->blockDimZ, config->sharedMemBytes, parameters, extra, NULL, NULL};
+    return launch(&node, config->hStream, is_cooperative);
 }
 
-/* Blocks that wait for each other are not guaranteed to run together: one block is. */
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
                                    unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **parameters)
 {
-    if ((uint64_t)grid_x * grid_y * grid_z > 1)
-        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "cooperative launches of more than one block");
-    return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, parameters, NULL);
+    CUDA_KERNEL_NODE_PARAMS node = {function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, NULL, NULL, NULL};
+    return launch(&node, stream, true);
 }

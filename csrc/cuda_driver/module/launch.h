@@ -10,6 +10,7 @@ struct bcu_launch_command {
     struct bcu_function *function; /* retained */
     uint32_t grid[3], block[3];
     uint32_t shared;               /* dynamic bytes */
+    bool is_cooperative;           /* the blocks may wait for each other */
     unsigned char parameters[];    /* bytes of all */
 };
 

@@ -77,25 +77,33 @@ static CUresult add_text(struct link *link, const char *text, size_t size)
     return result;
 }
 
+/* The library of the functions of the device's runtime: the compiler has those that are possible here. */
+static bool is_device_runtime(CUjitInputType type, const void *data, size_t size, const char *name)
+{
+    static const char magic[] = "!<arch>\n";
+    return type == CU_JIT_INPUT_LIBRARY && name != NULL && strstr(name, "cudadevrt") != NULL && size >= sizeof magic - 1 &&
+           memcmp(data, magic, sizeof magic - 1) == 0;
+}
+
 CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void *data, size_t size, const char *name, unsigned int count,
                           CUjit_option *options, void **values)
 {
     struct link *link;
     struct bcu_texts texts;
     struct bcu_log log;
-    (void)name;
     CUresult result = bcu_resource_acquire(handle, BCU_LINK, &link);
     if (result != CUDA_SUCCESS)
         return result;
     result = bcu_log_read(count, options, values, &log);
     if (result == CUDA_SUCCESS && (data == NULL || size == 0 || type < 0 || type >= CU_JIT_NUM_INPUT_TYPES))
         result = bcu_fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes of input type %d", size, (int)type);
-    if (result == CUDA_SUCCESS && type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
+    const bool is_known = result == CUDA_SUCCESS && is_device_runtime(type, data, size, name);
+    if (result == CUDA_SUCCESS && !is_known && type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
         const char *message = "the input has machine code or another intermediate form: only PTX is linked here";
         bcu_log_fail(&link->log, message);
         result = bcu_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "%s", message);
     }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS && !is_known) {
         result = bcu_image_read(data, size, &link->log, &texts);
         for (uint32_t i = 0; i < texts.count && result == CUDA_SUCCESS; i++)
             if ((result = check_text(link, texts.texts[i], texts.sizes[i])) == CUDA_SUCCESS)

@@ -32,6 +32,9 @@ struct bcu_module {
 CUresult bcu_module_acquire(const void *handle, struct bcu_module **module);
 CUresult bcu_function_acquire(const void *handle, struct bcu_function **function);
 
+/* How many blocks of a size, with dynamic shared memory, a multiprocessor has room for. */
+int bcu_function_blocks(const struct bcu_function *function, int threads, size_t dynamic);
+
 /* Compiles texts, and registers the module in the context, or as a library. */
 struct bcu_log;
 CUresult bcu_module_new(struct bcu_context *context, bool is_library, const char *const *texts, const size_t *sizes, uint32_t count,

@@ -5,14 +5,34 @@
 #include "cuda_driver/graph/capture.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void release(struct bcu_resource *resource)
 {
     struct bcu_stream *stream = (struct bcu_stream *)resource;
     if (stream->queue != NULL)
         blrQueueDestroy(stream->queue);
+    if (stream->workspace != 0)
+        blrMemoryFree(bcu_device.native, (void *)(uintptr_t)stream->workspace);
     bcu_capture_leave(stream);
     blr_delete(stream);
+}
+
+CUresult bcu_stream_workspace(struct bcu_stream *stream, uint64_t *address)
+{
+    enum { SIZE = 8 };
+    CUresult result = CUDA_SUCCESS;
+    blr_mutex_lock(&stream->resource.context->mutex);
+    if (stream->workspace == 0) {
+        void *memory = NULL;
+        result = bcu_result(blrMemoryAllocate(bcu_device.native, BLR_MEMORY_DEVICE, SIZE, 0, &memory));
+        if (result == CUDA_SUCCESS)
+            memcpy(memory, (const uint32_t[2]){SIZE, 0}, SIZE);
+        stream->workspace = (uint64_t)(uintptr_t)memory;
+    }
+    *address = stream->workspace;
+    blr_mutex_unlock(&stream->resource.context->mutex);
+    return result;
 }
 
 static CUresult create(struct bcu_context *context, const struct bcu_stream *description, CUstream *handle, struct bcu_stream **place)

@@ -19,12 +19,16 @@ struct bcu_stream {
     bool is_legacy;              /* the default stream that waits for others */
     bool is_own;                 /* the default stream of one thread */
     pthread_t thread;
+    uint64_t workspace;          /* address of the memory where the blocks of a grid meet, or 0: under the context's mutex */
     struct bcu_capture *capture; /* under the mutex of captures (capture.c), or NULL */
 };
 
 /* The stream of a handle with a reference added; the default streams for NULL, 1 and 2. */
 CUresult bcu_stream_acquire(CUstream handle, struct bcu_stream **stream);
 static inline void bcu_stream_release(struct bcu_stream *stream) { bcu_resource_release(&stream->resource); }
+
+/* The memory where the blocks of a cooperative launch on the stream meet: a size, and a word that is 0 at first. */
+CUresult bcu_stream_workspace(struct bcu_stream *stream, uint64_t *address);
 
 /* The next stream of a context with a reference added (the first for NULL); releases the one before. */
 struct bcu_stream *bcu_stream_next(struct bcu_context *context, struct bcu_stream *stream);

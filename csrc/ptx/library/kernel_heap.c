@@ -73,24 +73,10 @@ static const char functions[] =
     "DONE:\n"
     "ret;\n}\n";
 
-static bool is_needed(const struct ptx_module *module)
-{
-    bool declared = false;
-    for (uint32_t i = 0; i < module->symbol_count; i++) {
-        const struct ptx_symbol *symbol = module->symbols[i];
-        if (symbol->kind != PTX_FUNCTION || (strcmp(symbol->name, "malloc") != 0 && strcmp(symbol->name, "free") != 0))
-            continue;
-        if (symbol->function->has_body)
-            return false;
-        declared = true;
-    }
-    return declared;
-}
-
 void ptx_add_heap(struct ptx_module *module, uint64_t bytes)
 {
     struct ptx_build *build = module->build;
-    if (!is_needed(module))
+    if (!ptx_lacks(module, "malloc", "free"))
         return;
     const size_t room = sizeof variables + sizeof functions + 64;
     char *text = ptx_allocate(build, room, 1);

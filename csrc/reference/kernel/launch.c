@@ -109,6 +109,73 @@ static bool run_part(void *argument, uint64_t begin, uint64_t end)
     return done;
 }
 
+/* Work-groups of a cooperative launch that can go on, each with a worker of its own. Threads take the first and put it
+ * back behind the others: no thread waits for another one. */
+struct ring {
+    struct run *run;
+    struct blr_spirv_worker **workers;
+    uint64_t count, first, length; /* of the array; of those in the ring, guarded by the run's mutex */
+};
+
+static bool run_ring(void *argument, uint64_t begin, uint64_t end)
+{
+    struct ring *ring = argument;
+    struct run *run = ring->run;
+    (void)begin, (void)end;
+    for (;;) {
+        blr_mutex_lock(&run->mutex);
+        struct blr_spirv_worker *worker = ring->length > 0 ? ring->workers[ring->first] : NULL;
+        if (worker != NULL) {
+            ring->first = (ring->first + 1) % ring->count;
+            ring->length--;
+        }
+        blr_mutex_unlock(&run->mutex);
+        if (worker == NULL)
+            return true;
+        const bool done = blr_spirv_run_group(worker) && !worker->fault.happened;
+        blr_mutex_lock(&run->mutex);
+        if (done && worker->pauses && atomic_load(&run->launch.end) != 0)
+            ring->workers[(ring->first + ring->length++) % ring->count] = worker;
+        if (worker->fault.happened && (run->failed == NULL || worker->part < run->failed->part))
+            run->failed = worker;
+        if (!done) { /* others may wait for this one for ever */
+            atomic_store(&run->launch.end, 0);
+            ring->length = 0;
+        }
+        blr_mutex_unlock(&run->mutex);
+        if (!done)
+            return false;
+    }
+}
+
+/* Runs all work-groups at the same time. */
+static void run_cooperative(struct run *run, uint64_t groups)
+{
+    uint32_t threads = 1;
+    struct ring ring = {.run = run, .workers = blr_new(groups * sizeof *ring.workers)};
+    struct blr_spirv_worker **all = blr_new(groups * sizeof *all);
+    while (ring.workers != NULL && all != NULL && ring.count < groups && (all[ring.count] = take_worker(run)) != NULL) {
+        blr_spirv_start_group(all[ring.count], ring.count);
+        ring.workers[ring.count] = all[ring.count];
+        ring.count++;
+    }
+    if (ring.count == groups) {
+        ring.length = groups;
+        blr_thread_pool_size(&threads);
+        blr_parallel_for(threads, 1, run_ring, &ring);
+    } else {
+        run->no_memory = true;
+    }
+    run->idle = NULL;
+    for (uint64_t i = 0; i < ring.count; i++)
+        if (all[i] != run->failed) {
+            all[i]->next = run->idle;
+            run->idle = all[i];
+        }
+    blr_delete(all);
+    blr_delete(ring.workers);
+}
+
 /* Counts the time of a launch without native code, and asks for the code when that was much. */
 static void ask_for_native(struct blr_native_slot *slot, uint64_t start)
 {
@@ -133,13 +200,15 @@ static blr_result_t run_launch(struct blr_command *command)
     bool grouped = launch->program->has_barriers || launch->program->uses_local;
     blr_mutex_init(&run.mutex);
     atomic_init(&launch->end, UINT64_MAX);
-    struct blr_native_slot *slot = atomic_load(&own->kernel->native);
+    struct blr_native_slot *slot = launch->is_cooperative ? NULL : atomic_load(&own->kernel->native); /* that does not pause */
     void *function = slot == NULL ? NULL : __atomic_load_n(&slot->function, __ATOMIC_ACQUIRE);
     memcpy(&launch->native, &function, sizeof function);
     const uint64_t start = slot != NULL && function == NULL ? blr_clock_now() : 0;
     if (launch->timeout > 0)
         launch->deadline = blr_clock_now() + (uint64_t)(launch->timeout * 1e9);
-    if (grouped) {
+    if (launch->is_cooperative) {
+        run_cooperative(&run, groups);
+    } else if (grouped) {
         blr_parallel_for(groups, blr_parallel_grain(groups, (SMALLEST_PART + group_size - 1) / group_size), run_part, &run);
     } else {
         uint64_t items = groups * group_size;
@@ -194,6 +263,7 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *de
     if (desc->dimensions < 1 || desc->dimensions > 3)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u dimensions: 1, 2 or 3 are needed", desc->dimensions);
     launch->dimensions = desc->dimensions;
+    launch->is_cooperative = desc->cooperative != 0;
     uint64_t items = 1;
     bool chosen = true;
     for (uint32_t c = 0; c < 3; c++) {
@@ -232,7 +302,8 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *de
                         group, launch->name, own->kernel->max_work_group_size);
     const struct blr_spirv_program *program = own->kernel->program;
     /* Kernels that cannot observe their group run as groups of one work-item, so that rows span groups. */
-    for (uint32_t c = 0; c < 3 && !program->has_barriers && !program->uses_local && !program->uses_groups; c++) {
+    const bool observes = program->has_barriers || program->uses_local || program->uses_groups || launch->is_cooperative;
+    for (uint32_t c = 0; c < 3 && !observes; c++) {
         launch->groups[c] = launch->global[c];
         launch->local[c] = 1;
     }

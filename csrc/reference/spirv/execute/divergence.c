@@ -149,8 +149,12 @@ bool blr_spirv_run_batch(struct blr_spirv_batch *batch)
             batch->resume = 0;
             if (worker->fault.happened)
                 return false;
-            if (block->loops && --worker->patience == 0 && !blr_spirv_may_go_on(worker))
-                return false;
+            bool pauses = false;
+            if (block->loops && --worker->patience == 0) {
+                if (!blr_spirv_may_go_on(worker))
+                    return false;
+                pauses = worker->launch->is_cooperative;
+            }
             if (block->kind == BLR_END_BRANCH) {
                 follow_edge(batch, &edges[0], batch->mask);
             } else if (block->kind == BLR_END_CHOICE) {
@@ -169,6 +173,10 @@ bool blr_spirv_run_batch(struct blr_spirv_batch *batch)
                 }
                 batch->waiting |= batch->mask;
                 batch->waiting_in = number;
+            }
+            if (pauses) {
+                worker->pauses = true;
+                return true;
             }
             break;
         }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define PATIENCE 512u /* block executions between two reads of the clock */
+#define SHORT_PATIENCE 64u /* the same where another work-group runs then */
 #define ALIGNMENT 256u /* of a variable in local or private memory, at most */
 
 /* Zeroed memory, aligned for variables and for vector instructions. */
@@ -39,7 +40,7 @@ static void delete_aligned(void *aligned)
 bool blr_spirv_may_go_on(struct blr_spirv_worker *worker)
 {
     struct blr_spirv_launch *launch = worker->launch;
-    worker->patience = PATIENCE;
+    worker->patience = launch->is_cooperative ? SHORT_PATIENCE : PATIENCE;
     if (worker->part >= atomic_load_explicit(&launch->end, memory_order_relaxed))
         return false;
     if (launch->deadline != 0 && blr_clock_now() > launch->deadline) {
@@ -102,13 +103,15 @@ bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64
     return true;
 }
 
-/* Runs all batches of a group from barrier to barrier. */
-static bool run_group(struct blr_spirv_worker *worker)
+/* Runs all batches of a group from barrier to barrier. A batch that paused goes on from there in the next call; one that
+ * has ended or waits has no lanes to run. */
+bool blr_spirv_run_group(struct blr_spirv_worker *worker)
 {
     const struct blr_spirv_program *program = worker->launch->program;
     for (;;) {
         uint64_t waiting = 0;
         uint32_t at = 0;
+        worker->pauses = false;
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             struct blr_spirv_batch *batch = &worker->batches[i];
             if (!worker->launch->run_batch(batch))
@@ -123,7 +126,7 @@ static bool run_group(struct blr_spirv_worker *worker)
             waiting = 1;
             at = batch->waiting_in;
         }
-        if (waiting == 0)
+        if (waiting == 0 || worker->pauses)
             return true;
         if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
@@ -143,6 +146,23 @@ static bool run_group(struct blr_spirv_worker *worker)
     }
 }
 
+/* Puts the batches at the start of a group, from a position on, which they advance. */
+static void start_batches(struct blr_spirv_worker *worker, uint64_t group, uint64_t size, struct blr_spirv_position *at)
+{
+    for (uint32_t i = 0; i < worker->batch_count; i++) {
+        uint64_t first = (uint64_t)i * BLR_LANES, rest = size - first;
+        start_batch(&worker->batches[i], group * size + first, rest < BLR_LANES ? (uint32_t)rest : BLR_LANES, at);
+    }
+}
+
+void blr_spirv_start_group(struct blr_spirv_worker *worker, uint64_t group)
+{
+    const uint64_t *local = worker->launch->local, size = local[0] * local[1] * local[2];
+    struct blr_spirv_position at = blr_spirv_position_of(worker->launch, group * size);
+    worker->part = group;
+    start_batches(worker, group, size, &at);
+}
+
 bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
 {
     const struct blr_spirv_launch *launch = worker->launch;
@@ -152,17 +172,14 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
         for (uint64_t group = begin, row; group < end; group += row) {
             row = launch->groups[0] - group % launch->groups[0];
             row = row < end - group ? row : end - group;
-            if (!blr_spirv_native_run_groups(worker, group, row, run_group))
+            if (!blr_spirv_native_run_groups(worker, group, row, blr_spirv_run_group))
                 return false;
         }
         return true;
     }
     for (uint64_t group = begin; group < end; group++) {
-        for (uint32_t i = 0; i < worker->batch_count; i++) {
-            uint64_t first = (uint64_t)i * BLR_LANES, rest = size - first;
-            start_batch(&worker->batches[i], group * size + first, rest < BLR_LANES ? (uint32_t)rest : BLR_LANES, &at);
-        }
-        if (!run_group(worker))
+        start_batches(worker, group, size, &at);
+        if (!blr_spirv_run_group(worker))
             return false;
         if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
@@ -201,7 +218,7 @@ static void free_batch(struct blr_spirv_batch *batch)
 /* Number of batches that a worker of the launch holds. */
 static uint32_t batches_of(const struct blr_spirv_launch *launch)
 {
-    const bool grouped = launch->program->has_barriers || launch->program->uses_local;
+    const bool grouped = launch->program->has_barriers || launch->program->uses_local || launch->is_cooperative;
     return grouped ? (uint32_t)((launch->local[0] * launch->local[1] * launch->local[2] + BLR_LANES - 1) / BLR_LANES) : 1;
 }
 
@@ -223,7 +240,8 @@ void blr_spirv_worker_start(struct blr_spirv_worker *worker, struct blr_spirv_la
 {
     worker->launch = launch;
     worker->next = NULL;
-    worker->patience = PATIENCE;
+    worker->patience = launch->is_cooperative ? SHORT_PATIENCE : PATIENCE;
+    worker->pauses = false;
     worker->fault.happened = false;
     worker->batch_count = batches_of(launch);
     blr_spirv_fill_tables(worker);

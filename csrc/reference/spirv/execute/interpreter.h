@@ -24,6 +24,7 @@ struct blr_spirv_launch {
     uint64_t local_bytes;               /* local memory of a work-group, arguments included */
     uint64_t deadline;                  /* on the clock of events; 0 for none */
     double timeout;                     /* time limit in seconds */
+    bool is_cooperative;                /* work-groups may wait for each other: each has a worker, which pauses in loops */
     unsigned (*native)(struct blr_native_frame *); /* the kernel as native code, or NULL */
     bool (*run_batch)(struct blr_spirv_batch *); /* blr_spirv_run_batch of the chosen instruction set */
     _Atomic uint64_t end;               /* parts that begin here or later may stop: an earlier one failed */
@@ -67,6 +68,7 @@ struct blr_spirv_worker {
     struct blr_spirv_fault fault;
     blr_result_t result;
     uint32_t patience;                  /* block executions until the next read of the clock */
+    bool pauses;                        /* a batch of a cooperative launch stopped in a loop, and goes on later */
     struct blr_spirv_native *native;    /* of a launch with native code, or NULL */
     struct blr_spirv_row *row;          /* of a program with rows (spirv/execute/rows.h), or NULL */
 };
@@ -144,12 +146,16 @@ void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *o
  * continue, so that the reported fault is the first in the order of work-items, independent of thread timing. */
 bool blr_spirv_may_go_on(struct blr_spirv_worker *worker);
 
-/* Runs a batch until all its lanes have returned or wait at a barrier. False when the launch must end. */
+/* Runs a batch until all its lanes have returned or wait at a barrier, or it pauses. False when the launch must end. */
 bool blr_spirv_run_batch(struct blr_spirv_batch *batch);
 
 /* Runs work-items [begin, end) of a kernel without barriers, or work-groups [begin, end) of one with them. */
 bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end);
 bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end);
+
+/* The same for one work-group of a cooperative launch: its start, and its execution until it ends or pauses. */
+void blr_spirv_start_group(struct blr_spirv_worker *worker, uint64_t group);
+bool blr_spirv_run_group(struct blr_spirv_worker *worker);
 
 /* A worker for a launch; NULL after blr_fail. */
 struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch);
