@@ -1,8 +1,6 @@
 /* Executable graphs: a copy of a graph, whose commands a launch enqueues one after the other. */
 #include "cuda_driver/graph/capture.h"
-#include "cuda_driver/graph/graph.h"
-#include "cuda_driver/module/launch.h"
-#include "cuda_driver/stream/host_function.h"
+#include "cuda_driver/graph/draft.h"
 
 struct executable {
     struct bcu_resource resource;
@@ -185,26 +183,76 @@ static void let_go(struct executable *executable)
 
 static CUresult fail_absent(void) { return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the graph has no copy of the node of this kind"); }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
+CUresult cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams *parameters)
 {
     struct executable *executable;
     struct bcu_node *copy;
-    struct bcu_launch_command *launch;
+    struct bcu_draft draft;
     if (parameters == NULL)
         return bcu_fail_null("nodeParams");
-    CUresult result = bcu_launch_of_node(parameters, &launch);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = take(handle, node, &executable, &copy);
+    CUresult result = bcu_draft_begin(parameters, &draft);
+    if (result == CUDA_SUCCESS)
+        result = take(handle, node, &executable, &copy);
     if (result == CUDA_SUCCESS) {
-        if (copy == NULL || copy->command == NULL || copy->command->type != CU_GRAPH_NODE_TYPE_KERNEL)
-            result = fail_absent();
-        else
-            result = bcu_node_set_command(copy, &launch->command);
+        result = copy == NULL ? fail_absent() : bcu_draft_replace(&draft, copy);
         let_go(executable);
     }
-    bcu_launch_delete(launch);
+    bcu_draft_end(&draft);
     return result;
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+    if (parameters == NULL)
+        return bcu_fail_null("nodeParams");
+    CUgraphNodeParams own = bcu_kernel_parameters(parameters);
+    return cuGraphExecNodeSetParams(handle, node, &own);
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec handle, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *parameters)
+{
+    if (parameters == NULL)
+        return bcu_fail_null("nodeParams");
+    const CUDA_KERNEL_NODE_PARAMS wide = bcu_widen_kernel(parameters);
+    return cuGraphExecKernelNodeSetParams_v2(handle, node, &wide);
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec handle, CUgraphNode node, const CUDA_MEMCPY3D *parameters, CUcontext context)
+{
+    (void)context;
+    if (parameters == NULL)
+        return bcu_fail_null("nodeParams");
+    CUgraphNodeParams own = bcu_copy_parameters(parameters);
+    return cuGraphExecNodeSetParams(handle, node, &own);
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec handle, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context)
+{
+    (void)context;
+    if (parameters == NULL)
+        return bcu_fail_null("nodeParams");
+    CUgraphNodeParams own = bcu_fill_parameters(parameters);
+    return cuGraphExecNodeSetParams(handle, node, &own);
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec handle, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *parameters)
+{
+    if (parameters == NULL)
+        return bcu_fail_null("nodeParams");
+    CUgraphNodeParams own = bcu_host_parameters(parameters);
+    return cuGraphExecNodeSetParams(handle, node, &own);
+}
+
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec handle, CUgraphNode node, CUevent event)
+{
+    CUgraphNodeParams own = bcu_event_parameters(event, true);
+    return cuGraphExecNodeSetParams(handle, node, &own);
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec handle, CUgraphNode node, CUevent event)
+{
+    CUgraphNodeParams own = bcu_event_parameters(event, false);
+    return cuGraphExecNodeSetParams(handle, node, &own);
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned int enabled)
@@ -277,5 +325,17 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle, CUgraphE
         let_go(executable);
     }
     bcu_graph_release(graph);
+    return result;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphNode *node, CUgraphExecUpdateResult *update)
+{
+    CUgraphExecUpdateResultInfo info;
+    if (update == NULL)
+        return bcu_fail_null("updateResult_out");
+    CUresult result = cuGraphExecUpdate_v2(handle, graph, &info);
+    *update = info.result;
+    if (node != NULL)
+        *node = NULL;
     return result;
 }

@@ -30,6 +30,15 @@ bool bcu_list_copy(struct bcu_node_list *list, const struct bcu_node_list *from)
     return true;
 }
 
+void bcu_list_remove(struct bcu_node_list *list, const struct bcu_node *node)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->nodes[i] != node)
+            list->nodes[count++] = list->nodes[i];
+    list->count = count;
+}
+
 void bcu_list_clear(struct bcu_node_list *list)
 {
     free(list->nodes);
@@ -68,8 +77,9 @@ static void release_node(struct bcu_resource *resource)
 {
     struct bcu_node *node = (struct bcu_node *)resource;
     delete_command(node->command);
+    blr_delete(node->pointers);
     if (node->child != NULL)
-        bcu_graph_release(node->child);
+        bcu_resource_close(&node->child->resource);
     bcu_list_clear(&node->dependencies);
     blr_delete(node);
 }
@@ -83,6 +93,21 @@ CUresult bcu_node_set_command(struct bcu_node *node, const struct bcu_command *c
     delete_command(node->command);
     node->command = copy;
     return CUDA_SUCCESS;
+}
+
+void bcu_node_remove(struct bcu_node *node)
+{
+    struct bcu_graph *graph = node->graph;
+    struct bcu_node **link = &graph->first;
+    for (struct bcu_node *other = graph->first; other != NULL; other = other->next)
+        bcu_list_remove(&other->dependencies, node);
+    while (*link != node)
+        link = &(*link)->next;
+    *link = node->next;
+    if (graph->last == &node->next)
+        graph->last = link;
+    graph->count--;
+    bcu_resource_close(&node->resource);
 }
 
 CUresult bcu_graph_add(struct bcu_graph *graph, const struct bcu_command *command, struct bcu_graph *child,

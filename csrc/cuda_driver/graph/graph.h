@@ -22,6 +22,7 @@ struct bcu_node {
     struct bcu_node *clone;        /* while the graph is cloned: the node's copy */
     uint64_t source;               /* id of the node that this one is a copy of, or of itself */
     bool is_enabled;
+    void **pointers;               /* to the parameters of a kernel, as they were asked for last; owned */
 };
 
 struct bcu_graph {
@@ -33,6 +34,7 @@ struct bcu_graph {
 
 bool bcu_list_add(struct bcu_node_list *list, struct bcu_node *node); /* false without memory; a set */
 bool bcu_list_copy(struct bcu_node_list *list, const struct bcu_node_list *from);
+void bcu_list_remove(struct bcu_node_list *list, const struct bcu_node *node);
 void bcu_list_clear(struct bcu_node_list *list);
 
 CUresult bcu_graph_new(struct bcu_graph **graph, CUgraph *handle);
@@ -48,6 +50,9 @@ bool bcu_graph_has_objects(const struct bcu_graph *graph);
 
 /* A copy of a graph, its nodes, and its references to user objects. */
 CUresult bcu_graph_clone(struct bcu_graph *graph, struct bcu_graph **clone, CUgraph *handle);
+
+/* Takes a node out of its graph, with its edges. */
+void bcu_node_remove(struct bcu_node *node);
 
 /* Replaces the command of a node by a copy of another. */
 CUresult bcu_node_set_command(struct bcu_node *node, const struct bcu_command *command);

@@ -181,7 +181,18 @@ CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *nodes,
     return result;
 }
 
-CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+CUresult cuGraphDestroyNode(CUgraphNode handle)
+{
+    struct bcu_node *node;
+    CUresult result = bcu_resource_acquire(handle, BCU_NODE, &node);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bcu_node_remove(node);
+    bcu_resource_release(&node->resource);
+    return CUDA_SUCCESS;
+}
+
+static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, size_t count, bool adds)
 {
     struct bcu_graph *graph;
     if (count > 0 && (from == NULL || to == NULL))
@@ -196,7 +207,9 @@ CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from, const C
             result = bcu_resource_acquire(to[i], BCU_NODE, &after);
         if (result == CUDA_SUCCESS && (before->graph != graph || after->graph != graph || before == after))
             result = bcu_fail(CUDA_ERROR_INVALID_VALUE, "edge %zu is not between two nodes of the graph", i);
-        if (result == CUDA_SUCCESS && !bcu_list_add(&after->dependencies, before))
+        if (result == CUDA_SUCCESS && !adds)
+            bcu_list_remove(&after->dependencies, before);
+        else if (result == CUDA_SUCCESS && !bcu_list_add(&after->dependencies, before))
             result = bcu_fail_memory("an edge");
         if (before != NULL)
             bcu_resource_release(&before->resource);
@@ -207,9 +220,25 @@ CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from, const C
     return result;
 }
 
-CUresult cuGraphAddDependencies_v2(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
-                                   size_t count)
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+{
+    return change_edges(graph, from, to, count, true);
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data, size_t count)
 {
     (void)data;
-    return cuGraphAddDependencies(handle, from, to, count);
+    return change_edges(graph, from, to, count, true);
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+{
+    return change_edges(graph, from, to, count, false);
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
+                                      size_t count)
+{
+    (void)data;
+    return change_edges(graph, from, to, count, false);
 }

@@ -171,8 +171,7 @@ CUresult bcu_launch_of_node(const CUDA_KERNEL_NODE_PARAMS *node, struct bcu_laun
 
 /* ---------------------------------------------------------------- functions */
 
-/* All blocks of a cooperative launch run at the same time: as many as the multiprocessors have room for. */
-static CUresult check_cooperative(const struct bcu_launch_command *command)
+CUresult bcu_launch_check_cooperative(const struct bcu_launch_command *command)
 {
     int processors = 0;
     const uint32_t *block = command->block, *grid = command->grid;
@@ -196,7 +195,7 @@ static CUresult launch(const CUDA_KERNEL_NODE_PARAMS *node, CUstream handle, boo
     if (result == CUDA_SUCCESS) {
         command->is_cooperative = is_cooperative;
         if (is_cooperative)
-            result = check_cooperative(command);
+            result = bcu_launch_check_cooperative(command);
         if (result == CUDA_SUCCESS)
             result = bcu_submit(stream, &command->command);
         bcu_launch_delete(command);

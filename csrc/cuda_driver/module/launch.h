@@ -18,4 +18,7 @@ struct bcu_launch_command {
 CUresult bcu_launch_of_node(const CUDA_KERNEL_NODE_PARAMS *node, struct bcu_launch_command **launch);
 void bcu_launch_delete(struct bcu_launch_command *launch);
 
+/* All blocks of a cooperative launch run at the same time: as many as the multiprocessors have room for. */
+CUresult bcu_launch_check_cooperative(const struct bcu_launch_command *launch);
+
 #endif

@@ -78,7 +78,19 @@ copy = add.memcpy(one, two, x.nbytes)
 copy.callback(lambda: calls.append("nodes"))
 assert len(definition.nodes()) == 4 and (fill, add) in definition.edges()
 graph = definition.instantiate()
-del definition, fill, add, copy
 graph.launch(stream)
 np.testing.assert_array_equal(download(one), 2 * x + 3)
 assert calls == ["capture"] * 2 + ["nodes"]
+
+fill.update(value=np.float32(4).view(np.uint32))
+add.update(args=(np.float32(-1), one, two, np.int32(N)))
+child = GraphDefinition()
+child.launch(config, kernel, np.float32(1), one, one, np.int32(N))
+copy.embed(child)
+with np.testing.assert_raises(Exception):
+    graph.update(definition)
+graph = definition.instantiate()
+del definition, child, fill, add, copy
+upload()
+graph.launch(stream)
+np.testing.assert_array_equal(download(one), 2 * (4 - x))
