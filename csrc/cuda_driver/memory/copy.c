@@ -79,7 +79,7 @@ static CUresult check_memory(const struct side *side, const CUDA_MEMCPY3D *copy,
     __uint128_t end = (__uint128_t)side->z + copy->Depth - 1;
     end = end * side->height + side->y + copy->Height - 1;
     end = end * side->pitch + side->x + copy->WidthInBytes;
-    if (end > memory.size - (address - memory.base))
+    if (end > bcu_memory_room(&memory, address))
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%s at 0x%" PRIx64 ": the copy goes beyond the end of its %" PRIu64 " bytes", side->name,
                         address, memory.size);
     return CUDA_SUCCESS;

@@ -22,12 +22,21 @@ bool bcu_memory_find(uint64_t address, struct bcu_memory *memory)
     return entry != NULL;
 }
 
+uint64_t bcu_memory_room(const struct bcu_memory *memory, uint64_t address)
+{
+    uint64_t room = memory->size - (address - memory->base);
+    struct bcu_memory next = *memory;
+    while (next.kind == BCU_MEMORY_VIRTUAL && bcu_memory_find(next.base + next.size, &next) && next.kind == BCU_MEMORY_VIRTUAL)
+        room += next.size;
+    return room;
+}
+
 CUresult bcu_memory_check(CUdeviceptr address, uint64_t size, const char *name)
 {
     struct bcu_memory memory;
     if (!bcu_memory_find(address, &memory))
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%s is 0x%llx: no memory of this driver", name, address);
-    if (size > memory.size - (address - memory.base))
+    if (size > bcu_memory_room(&memory, address))
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%s is 0x%llx: %" PRIu64 " bytes go beyond the end of its %" PRIu64 " bytes", name,
                         address, size, memory.size);
     return CUDA_SUCCESS;

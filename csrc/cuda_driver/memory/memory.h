@@ -30,6 +30,9 @@ struct bcu_memory {
 /* Copies the record of the memory that contains an address; false for memory that is not known. */
 bool bcu_memory_find(uint64_t address, struct bcu_memory *memory);
 
+/* Bytes from an address in a memory to its end; mappings that follow each other are one memory. */
+uint64_t bcu_memory_room(const struct bcu_memory *memory, uint64_t address);
+
 /* Fails with INVALID_VALUE where a range is not within one known memory. */
 CUresult bcu_memory_check(CUdeviceptr address, uint64_t size, const char *name);
 
