@@ -42,10 +42,17 @@ def test_arrays_on_the_device(queue: bl.Queue, values: Any) -> None:
     found = cv2.remap(there, x, y, 1, borderValue=values, queue=queue)
     assert isinstance(found, bl.UsmArray)
     np.testing.assert_array_equal(found.numpy(), cv2.remap(picture, *maps, 1, borderValue=values, queue=queue))
-    for function, arguments in (("warpAffine", (MATRIX, (31, 22))), ("resize", ((80, 20),)), ("pyrDown", ())):
-        found = getattr(cv2, function)(there, *arguments, queue=queue)
+    calls: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
+        ("warpAffine", (MATRIX, (31, 22)), {}),
+        ("resize", ((80, 20),), {}),
+        ("resize", ((47, 54),), {"interpolation": cv2.INTER_NEAREST_EXACT}),
+        ("resize", ((47, 41),), {"interpolation": cv2.INTER_NEAREST_EXACT}),
+        ("pyrDown", (), {}),
+    )
+    for function, arguments, options in calls:
+        found = getattr(cv2, function)(there, *arguments, queue=queue, **options)
         assert isinstance(found, bl.UsmArray)
-        wanted = getattr(cv2, function)(picture, *arguments, queue=queue)
+        wanted = getattr(cv2, function)(picture, *arguments, queue=queue, **options)
         np.testing.assert_array_equal(found.numpy(), wanted)
 
 
@@ -78,6 +85,13 @@ def test_pixels_that_stay(queue: bl.Queue, interpolation: int) -> None:
     reach = 0.5 if interpolation == 0 else 0
     inside = (x >= -reach) & (x <= 52 + reach) & (y >= -reach) & (y <= 36 + reach)
     np.testing.assert_array_equal(dst, np.where(inside[..., None], whole, 7))
+
+
+def test_a_half_between_the_last_pixel_and_the_outside(queue: bl.Queue) -> None:
+    row, dst = np.arange(4, dtype=np.uint8)[None], np.full((1, 4), 7, np.uint8)
+    x = np.array([[-0.5, 3.25, 3.5, 0.5]], np.float32)  # halves go to even numbers
+    cv2.remap(row, x, 0 * x, cv2.INTER_NEAREST, dst, cv2.BORDER_TRANSPARENT, queue=queue)
+    assert dst.tolist() == [[0, 3, 7, 0]]
 
 
 Call = Callable[[Any], Any]

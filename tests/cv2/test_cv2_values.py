@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,17 @@ def test_sizes(queue: bl.Queue, dtype: str, size: tuple[int, int]) -> None:
     check(found, expected(picture, centres, 0, 1, ties_to_even=False), dtype)
     found = cv2.resize(picture, size, interpolation=cv2.INTER_NEAREST, queue=queue)
     check(found, expected(picture, np.floor(firsts + 1e-9), 0, 1), dtype)
+
+
+def test_exact_nearest_pixels_are_those_of_sums(queue: bl.Queue) -> None:
+    """Of two pixels, the one that sums of steps in double precision lead to; where a step is exact, the upper one."""
+    for old, new in ((128, 160), (8, 4), (7, 5), (58, 55), (2, 3)):
+        sums = list(itertools.accumulate([old / new / 2, *[old / new] * (new - 1)]))
+        column = np.arange(old, dtype=np.uint8)[:, None]
+        found = cv2.resize(column, (1, new), interpolation=cv2.INTER_NEAREST_EXACT, queue=queue)[:, 0]
+        assert found.tolist() == [int(place) for place in sums]
+        found = cv2.resize(column.T.copy(), (new, 1), interpolation=cv2.INTER_NEAREST_EXACT, queue=queue)[0]
+        assert found.tolist() == [int(place) for place in sums]
 
 
 def test_sizes_of_factors(queue: bl.Queue) -> None:

@@ -20,7 +20,7 @@ from ..submission.command_stream import events_of_users
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .arguments import filter_of
-from .constants import BORDER_TRANSPARENT, INTER_NEAREST
+from .constants import BORDER_CONSTANT, BORDER_TRANSPARENT, INTER_NEAREST
 from .errors import left_to_cv2
 
 __all__ = ["draw", "output_of", "settle"]
@@ -119,8 +119,9 @@ def _over(function: str, source: Input, target: Output, places: Places, interpol
     picture = resample(plain, Output(function, plain, None, places.shape, "even"), places, filter_)
     ones = np.ones((*size, 1), np.uint8)
     inside = Input(queue, None, ones, size, ones.dtype, None, False, None)
-    edge = Boundary.extent if interpolation == INTER_NEAREST else Boundary.constant
-    mask = Filter.of(Interpolation.nearest, edge, precision=Precision.exact)
+    mask = Filter.of(Interpolation.nearest, Boundary.constant, precision=Precision.exact)
+    if interpolation == INTER_NEAREST:
+        mask = filter_of(interpolation, BORDER_CONSTANT, 0.0, ones.dtype)  # of two nearest pixels, the one that is read
     covered = resample(inside, Output(function, inside, None, places.shape), places, mask)
     np.copyto(array, picture, where=covered[..., None] != 0)
     return target.caller

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,8 @@ def resize(
     interpolation : int
         ``INTER_LINEAR``, ``INTER_CUBIC``, ``INTER_NEAREST`` and ``INTER_NEAREST_EXACT`` at positions
         (x + 0.5) * scale - 0.5 (``INTER_NEAREST``: x * scale, rounded down), with the edge replicated;
-        ``INTER_LINEAR_EXACT`` is ``INTER_LINEAR``. ``INTER_AREA``: means of areas, of pictures that get no larger.
+        ``INTER_NEAREST_EXACT`` takes the pixels that Pillow takes, ``INTER_LINEAR_EXACT`` is ``INTER_LINEAR``.
+        ``INTER_AREA``: means of areas, of pictures that get no larger.
     queue : Queue, optional
         As of ``remap``.
 
@@ -125,9 +127,28 @@ def resize(
     if flags == INTER_NEAREST:
         offset, centre = np.full(2, -0.5), 0.0
     places = Places.affine(matrix, offset, shape, centre=centre)
+    if flags == INTER_NEAREST_EXACT:
+        places = _nearest(source.shape, shape)
     target = output_of("resize", source, dst, shape)
     filter_ = filter_of(_FILTERS[flags], BORDER_REPLICATE, 0.0, source.dtype, ties_to_even=False)
     return resample(source, target, places, filter_)
+
+
+def _nearest(sizes: tuple[int, ...], shape: tuple[int, int]) -> Places:
+    """The places of ``INTER_NEAREST_EXACT``: OpenCV adds up the steps from pixel to pixel, as Pillow does.
+
+    Only halves between two pixels tell sums from products, where a step is an even number of odd parts.
+    """
+    steps = [Fraction(old, new) for old, new in zip(sizes, shape)]
+    if all(step.numerator % 2 or step.denominator % 2 == 0 or step.denominator == 1 for step in steps):
+        matrix, above = np.diag([float(step) for step in steps]), 1 / (8 * np.array(shape))  # halves go up
+        return Places.affine(matrix, above, shape, centre=0.5)
+    pixels = [
+        np.minimum(np.floor(np.cumsum([0.5 * float(step), *[float(step)] * (new - 1)])), old - 1)
+        for step, old, new in zip(steps, sizes, shape)
+    ]
+    coords = np.stack(np.meshgrid(*pixels, indexing="ij")).astype(np.float32).reshape(2, -1)
+    return Places.at(coords)._replace(shape=shape)
 
 
 def _factor(name: str, value: Any) -> float:
