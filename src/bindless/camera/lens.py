@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..drivers import reference
-from .camera import Camera
+from .camera import Camera, Model
 
 __all__ = ["Lens"]
 
 Floats = npt.NDArray[np.float64]
+
+_MODEL_BEHIND = 23  # place of the model of the image's camera
+_STEP = 2.0**-10  # of a pixel, for slopes
 
 
 class Lens(NamedTuple):
@@ -48,6 +52,24 @@ class Lens(NamedTuple):
         numbers = [*target.numbers(), *rotation.flat, *source.numbers(limit), *source.tilt.flat]
         return cls(np.asarray(np.linalg.inv(target.K @ target.tilt), np.float64), np.array(numbers), source.K[:2])
 
+    def footprints(self, points: Any) -> tuple[Floats, Floats, Floats]:
+        """``move``, and the change of the position to the next column and to the next row, 0 at the limits of the view.
+
+        Across the seam of a panorama the change is that along the sphere.
+        """
+        at = np.asarray(points, np.float64)
+        places = self.move(at)
+        steps = []
+        with np.errstate(invalid="ignore"):  # where no ray leads
+            for axis in (0, 1):
+                step = (self.move(at + _STEP * np.eye(2)[axis]) - places) / _STEP
+                if self.numbers[_MODEL_BEHIND] == Model.equirectangular:
+                    around = 2 * pi * self.behind[:, 0] / _STEP
+                    turns = np.rint(step @ np.linalg.inv(np.column_stack([around, self.behind[:, 1]]))[0])
+                    step -= turns[..., None] * around
+                steps.append(np.where(np.isfinite(step).all(-1, keepdims=True), step, 0.0))
+        return places, steps[0], steps[1]
+
     @property
     def is_projective(self) -> bool:
         """Whether the matrix before it divides."""
@@ -56,8 +78,10 @@ class Lens(NamedTuple):
     def move(self, points: Any) -> Floats:
         """Pixels of the image at which pixels (..., 2) of the picture are read; minus infinity where no ray leads."""
         at = np.asarray(points, np.float64)
-        ends = np.concatenate([at, np.ones((*at.shape[:-1], 1))], -1) @ self.before.T
-        x, y = (np.ascontiguousarray(ends[..., axis] / ends[..., 2]).ravel() for axis in range(2))
+        i, j = at[..., 0].ravel(), at[..., 1].ravel()
+        x, y, depth = (a * i + (b * j + c) for a, b, c in self.before.tolist())
+        if self.is_projective:
+            x, y = x / depth, y / depth
         rows = np.array([[*row[:2], 0.0, row[2]] for row in self.behind])
         reference.load()
         lens, matrix, to_x, to_y = (reference.ffi.from_buffer("double *", each) for each in (self.numbers, rows, x, y))

@@ -217,7 +217,7 @@ def draw(
         )  # fmt: skip
         if picture is not None:
             return picture
-    footprints = moves is None and not edges
+    footprints = not edges and (moves is None or (isinstance(moves, tuple) and moves[0].has_footprints))
     pair = image._sources.get((edges, footprints)) if image._coefficients is None else None
     store, source = pair or source_of(image, edges=edges, footprints=footprints)
     layers, channels = described.array_size, described.num_channels
@@ -240,7 +240,8 @@ def draw(
         after: After = store._uploads.ready
         kind, array = None, None
         if fields is not None:
-            array, packed = pack_fields(queue, source.fields_of(fields), on_device=target or in_usm)
+            there = (target or in_usm) and not source.footprints  # the host follows a lens with footprints
+            array, packed = pack_fields(queue, source.fields_of(fields), on_device=there)
             after, kind = (*after, *packed), (array.dtype, (numbers_of_fields(fields), 0), kind_of_fields(fields))
         elif vectors is not None:
             there = target or in_usm

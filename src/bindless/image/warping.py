@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["reproject", "resample", "warp", "warp_native"]
 
 _TO_FIRST_CENTRE = np.array([[1.0, 0.0, -0.5], [0.0, 1.0, -0.5], [0.0, 0.0, 1.0]])
+_MESH = 33  # points along an axis
+_LONG_STEP = 1.25  # pixels of the image, of the first level for the most part
 _ORTHONORMAL = 1e-3  # how far products of the rows of a rotation are from those of the identity, at most
 
 
@@ -222,7 +224,11 @@ def reproject(
     -----
     What the old camera does not see lies far outside of the image: with ``addressing="border"`` it is 0, and with
     ``precision="exact"`` the fill value. A distortion is inverted to 1e-15 of a focal length, or where the distortion
-    turns back, to 1e-9. Images with mipmaps are read in full size.
+    turns back, to 1e-9.
+
+    The levels of an image with mipmaps, and the footprint of each pixel, follow from the slopes of the positions, so
+    that parts that shrink do not alias. The host computes the positions then, and the device samples at them; where no
+    step to the next pixel is longer than 1.25 pixels of the image, the device does both, in full size.
 
     Examples
     --------
@@ -248,10 +254,18 @@ def reproject(
     frame = frame_of(image, (to.size or size)[::-1] if shape is None else tuple(shape), "reproject")
     lens = Lens.between(camera, to, turn)
     factors = 1 / np.array(size, np.float64) if image._sampler.is_normalized else np.ones(2)
-    field = Field.of_lens(lens.numbers, lens.behind)
+    has_footprints = image._mipmaps and _shrinks(lens, frame.sizes)
+    field = Field.of_lens(lens.numbers, lens.behind, has_footprints=has_footprints)
     fields = scale_fields(shift_fields((field,), 0.5), factors)
     matrix = lens.before @ _TO_FIRST_CENTRE
     return image._store.warp(image, matrix if lens.is_projective else matrix[:2], frame, fields, out)
+
+
+def _shrinks(lens: Lens, sizes: tuple[int, ...]) -> bool:
+    """Whether a step to the next pixel is longer than one of the image anywhere on a mesh of a picture."""
+    lines = [np.linspace(0, size - 1, min(size, _MESH)) for size in sizes]
+    _, dx, dy = lens.footprints(np.stack(np.meshgrid(*lines), -1))
+    return bool(max(np.linalg.norm(step, axis=-1).max() for step in (dx, dy)) > _LONG_STEP)
 
 
 def warp_native(image: Image, matrix: npt.ArrayLike, frame: Frame, moves: Moves | None, out: Any) -> Any:

@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.sample_functions import sample_image, sample_image_array, sample_mipmap
+from ..camera.lens import Lens
 from ..model.arrays import Array
 from ..model.enums import ImageType, Precision
 from .codes import to_storage
+from .fields import lens_of
 from .plan import Plan
 from .row_blocks import in_blocks
 
@@ -30,7 +32,10 @@ Gradients = tuple[FloatArray, FloatArray]
 
 
 class BlockPlan(Plan):
-    """See ``Plan``; of planes without vectors. A picture in USM is computed when ``submit`` returns, then copied."""
+    """See ``Plan``; of planes without vectors, or with a lens on the host.
+
+    A picture in USM is computed when ``submit`` returns, then copied.
+    """
 
     def __init__(self, queue: Queue, handle: SampledImageHandle, picture: Resampling) -> None:
         super().__init__(queue, handle, picture)
@@ -55,7 +60,12 @@ class BlockPlan(Plan):
         matrix = np.array(map_.plane).reshape(3, 3)
 
         def fill(start: int, stop: int) -> None:
-            points, gradients = _coordinates(matrix, width, start, stop, gradients=picture.footprints)
+            points: FloatArray
+            gradients: Gradients | None
+            if coords is None:
+                points, gradients = _coordinates(matrix, width, start, stop, gradients=picture.footprints)
+            else:
+                points, gradients = _behind_lens(lens_of(np.asarray(coords), matrix), width, start, stop)
             samples = self._samples(points, gradients, depends_on)
             block, channel = rows[start:stop], picture.descriptor.channel
             if block.dtype == channel.storage:
@@ -122,3 +132,10 @@ def _coordinates(
     if steps is None:
         return points.reshape(count, 2), None
     return points.reshape(count, 2), (steps[0].reshape(count, 2), steps[1].reshape(count, 2))
+
+
+def _behind_lens(lens: Lens, width: int, start: int, stop: int) -> tuple[FloatArray, Gradients]:
+    """``_coordinates`` with gradients, of the positions to which a lens leads."""
+    at = np.stack(np.meshgrid(np.arange(width) + 0.5, np.arange(start, stop) + 0.5), -1).reshape(-1, 2)
+    points, dx, dy = (each.astype(np.float32) for each in lens.footprints(at))
+    return points, (dx, dy)

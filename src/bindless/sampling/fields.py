@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.scratch_memory import array_in, take
+from ..camera.lens import Lens
 from ..core._submission import array_layout
 from ..model.arrays import Array
 from ..model.enums import Interpolation
@@ -26,6 +27,7 @@ __all__ = [
     "add_packing",
     "kind_of_fields",
     "layouts_of",
+    "lens_of",
     "numbers_of_fields",
     "pack_fields",
     "packing_of",
@@ -62,6 +64,8 @@ class Field(NamedTuple):
         Shape (d, d).
     packing : Packing | None
         The launch that packs the vectors, where one is prepared.
+    has_footprints : bool
+        Whether the levels of a mipmap follow from the footprints of the pixels, of a lens.
     """
 
     vectors: AnyArray | Any
@@ -69,10 +73,11 @@ class Field(NamedTuple):
     linear: Floats
     spread: Floats
     packing: Packing | None = None
+    has_footprints: bool = False
 
     @classmethod
-    def of_lens(cls, numbers: Floats, behind: Floats) -> Field:
-        """The field that stands for a lens.
+    def of_lens(cls, numbers: Floats, behind: Floats, *, has_footprints: bool = False) -> Field:
+        """The field that stands for a lens; ``lens_of`` has the lens of the packed field.
 
         Parameters
         ----------
@@ -80,8 +85,11 @@ class Field(NamedTuple):
             Those of ``include/bindless/filter/lens.h``.
         behind : NDArray[np.float64]
             (2, 3), from positions behind the lens.
+        has_footprints : bool
+            As of the field.
         """
-        return cls(numbers.view(_FLOAT32).reshape(-1, _LANES), None, behind, np.zeros((2, 2)))
+        vectors = numbers.view(_FLOAT32).reshape(-1, _LANES)
+        return cls(vectors, None, behind, np.zeros((2, 2)), has_footprints=has_footprints)
 
     @property
     def on_device(self) -> bool:
@@ -105,6 +113,11 @@ class Field(NamedTuple):
         sizes = (*reversed(self.vectors.shape[:-1]), 1, 1)[:3]
         kind = _LENS if self.interpolation is None else self.interpolation.number
         return np.array([*linear.flat, *spread.flat, *sizes, dims, kind, first, following])
+
+
+def lens_of(packed: Floats, before: Floats) -> Lens:
+    """The lens that one field stands for, of the array of ``pack_fields``; behind a matrix (3, 3)."""
+    return Lens(before, packed[_NUMBERS:], packed[:8].reshape(2, 4)[:, [0, 1, 3]])
 
 
 def shift_fields(fields: Sequence[Field], distance: float | Floats) -> tuple[Field, ...]:

@@ -10,7 +10,7 @@ from ..bindless_images.call_form import ArrayLike
 from ..kernels import choose
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, Interpolation, Precision
-from ..model.resampling import Strategy
+from ..model.resampling import FieldKind, Strategy
 from .blocks import BlockPlan
 from .driver import DriverPlan
 from .host import HostPlan
@@ -33,8 +33,8 @@ def prepare(queue: Queue, handle: SampledImageHandle, picture: Resampling) -> Pl
 
     A texture unit that samples planes at the positions of a map follows the map itself (``Strategy.projection``), which
     took 0.1 to 0.9 of the time of ``Strategy.resampling`` in 51 of 57 cases, with equal values. Drivers with kernels in
-    the language of the device run those. Where they lack it for footprints or for the arithmetic of the handle, device
-    functions sample at coordinates that the host makes.
+    the language of the device run those. Where they lack it for footprints or for the arithmetic of the handle, and for
+    footprints of lenses, device functions sample at coordinates that the host makes.
 
     Raises
     ------
@@ -44,6 +44,8 @@ def prepare(queue: Queue, handle: SampledImageHandle, picture: Resampling) -> Pl
         ``Precision.reproducible``, or no double precision: the host computes the picture, and the image lies over USM.
     """
     projects = _projects(queue, handle, picture)
+    if picture.footprints and picture.fields is not FieldKind.none:
+        return BlockPlan(queue, handle, picture)
     if queue._backend.resampling is not None:
         return DriverPlan(queue, handle, picture, Strategy.projection if projects else Strategy.resampling)
     computes_positions, desc = queue.device.has(Aspect.fp64), handle._descriptor

@@ -52,7 +52,7 @@ class Source:
     largest : float | None
         Largest code of a normalized image whose texels are codes here.
     footprints : bool
-        Whether pictures without vectors choose the level of a mipmap by their map.
+        Whether pictures, without vectors, choose the level of a mipmap by their map, or by a lens.
     reads_host : bool
         Whether the device reads all memory of the host.
     plans : dict[tuple[Any, ...], Plan]
@@ -106,7 +106,7 @@ class Source:
             bias=self.bias,
             filter=self.filter,
             map=CoordinateMap.pictures(),
-            footprints=self.footprints and vectors is None,
+            footprints=self.footprints,
         )
         plan = self._prepare(picture)
         if len(self.plans) >= _MAX_PLANS:
