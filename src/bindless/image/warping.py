@@ -13,10 +13,10 @@ from ..camera.lens import Lens
 from ..model.errors import ArgumentError, InvalidError
 from ..model.grid import Grid, of_pixels
 from ..model.message_values import shown
-from ..model.transforms import Transform
+from ..model.transforms import Affine, BSpline, Displacement, Transform
 from ..sampling.fields import Field, scale_fields, shift_fields
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, view
-from .composition import compose
+from .composition import Composition, compose
 from .drawing import Frame, Moves, draw, frame_of
 from .repetition import WARP, remember
 
@@ -36,7 +36,8 @@ def warp(
     matrix: npt.ArrayLike,
     shape: int | Sequence[int],
     *,
-    displacement: ArrayLike | None = None,
+    displacement: ArrayLike | Displacement | BSpline | None = None,
+    grid: Grid | None = None,
     out: Any = None,
 ) -> Any:
     """The picture seen through an affine or projective map, and a displacement field.
@@ -57,9 +58,14 @@ def warp(
         also takes (layers, d, d + 1) or (layers, d + 1, d + 1): one for each layer.
     shape : int | Sequence[int]
         (height, width) of the output; (width,) of a 1D image, (depth, height, width) of a 3D one.
-    displacement : ArrayLike, optional
+    displacement : ArrayLike | bindless.space.BSpline, optional
         Shape (\\*shape, d) in (x, y[, z]) order, in the image's coordinates; numbers of any library. All layers have
-        the same.
+        the same. With ``grid`` (\\*grid.shape, d). Of a B-spline the displacements are its cubic sums of coefficients,
+        and its world is that of ``grid``.
+    grid : bindless.space.Grid, optional
+        Where the vectors of a displacement lie that is as coarse as it is smooth: the device interpolates them
+        linearly. The grid's world is the picture: pixels (x, y[, z]), the centre of the first one at 0.5. Beyond the
+        outer borders of the grid's outer pixels nothing is added. There is one matrix then, an affine one.
     out : ArrayLike, optional
         Array of any library for the picture, of its shape and dtype, contiguous. Where it lies on the device nothing
         waits.
@@ -73,7 +79,7 @@ def warp(
     Raises
     ------
     InvalidError
-        The image is a cubemap, or the matrix, the shape or the displacement does not fit it.
+        The image is a cubemap, or the matrix, the shape, the displacement or the grid does not fit it.
 
     See Also
     --------
@@ -90,6 +96,10 @@ def warp(
     ...     image.warp([[-1, 0, 2], [0, 1, 0]], (2, 2))
     array([[0., 1.],
            [1., 0.]], dtype=float32)
+    >>> ramp, ends = np.arange(5, dtype=np.float32)[None], bindless.space.Grid((1, 2), spacing=4.0, origin=0.5)
+    >>> with bindless.Image(ramp, queue=bindless.Queue("reference")) as image:
+    ...     image.warp(np.eye(2, 3), (1, 5), displacement=np.array([[[2, 0], [0, 0]]]), grid=ends)
+    array([[2. , 2.5, 3. , 3.5, 4. ]], dtype=float32)
     >>> volume = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
     >>> with bindless.Image(volume, queue=bindless.Queue("reference"), dimensions=3) as image:
     ...     image.warp([[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]], (2, 2, 2))  # x and z exchanged
@@ -99,6 +109,8 @@ def warp(
            [[1., 5.],
             [3., 7.]]], dtype=float32)
     """
+    if grid is not None or isinstance(displacement, (Displacement, BSpline)):
+        return _warp_by_grid(image, matrix, shape, displacement, grid, out)
     picture = image._pictures.repeat(WARP, matrix, shape, displacement, out)
     if picture is not None:
         return picture
@@ -274,6 +286,26 @@ def warp_native(image: Image, matrix: npt.ArrayLike, frame: Frame, moves: Moves 
         image, matrix, frame.sizes, frame.shape, out, image._library, moves=moves, name="displacement",
         on_device=image._leads_on_device,
     )  # fmt: skip
+
+
+def _warp_by_grid(
+    image: Image, matrix: npt.ArrayLike, shape: int | Sequence[int], displacement: Any, grid: Grid | None, out: Any
+) -> Any:
+    """``warp`` with displacements between vectors on a grid of their own."""
+    frame = frame_of(image, shape, "warp")
+    dims = len(frame.sizes)
+    part = displacement if grid is None else Displacement(displacement, grid)
+    to_image = Affine(matrix).matrix[:-1]
+    if not len(to_image) == part.dimensions == dims:
+        raise ArgumentError(
+            f"the image has {dims} dimensions, and the grid {part.dimensions}; matrix has shape {to_image.shape}"
+        )
+    field = Field(part.vectors, part.interpolation, to_image @ part.grid.index_matrix, np.eye(dims))
+    map_ = Composition(part.grid._to_indices, (field,), ("displacement",))
+    own = map_.on(image._queue)
+    picture = image._store.warp(image, map_.matrix[:dims], frame, own.fields, out)
+    map_.hand_over(own)
+    return picture
 
 
 def _vectors_of_line(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
