@@ -25,6 +25,7 @@ from ..sampling.vectors import vectors_of
 from ..sycl.usm import UsmArray
 from .arguments import reason_of_dimensions, shape_order, sizes_of
 from .array_library import AnyArray, Library
+from .repetition import forget_uploads
 from .results import Result
 
 if TYPE_CHECKING:
@@ -220,6 +221,7 @@ def draw(
     footprints = not edges and (moves is None or (isinstance(moves, tuple) and moves[0].has_footprints))
     pair = image._sources.get((edges, footprints)) if image._coefficients is None else None
     store, source = pair or source_of(image, edges=edges, footprints=footprints)
+    forget_uploads(store, store._uploads)  # C code repeats no launch that waits for one
     layers, channels = described.array_size, described.num_channels
     several = described.is_layered and np.ndim(matrix) == 3
     fields, vectors = (moves, None) if isinstance(moves, tuple) else (None, moves)

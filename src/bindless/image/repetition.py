@@ -45,6 +45,7 @@ __all__ = [
     "RESIZE",
     "SAMPLE",
     "WARP",
+    "forget_uploads",
     "picture_calls",
     "remember",
     "remember_means",
@@ -119,7 +120,7 @@ def remember(
     store, source = pair
     uploads = image._coefficients or store._uploads
     if calls.declined:
-        _forget_uploads(store, uploads)
+        forget_uploads(store, uploads)
     if calls.declined or uploads.ready is None or copies_result(image._queue, out):
         return
     if vectors is not None and source.unit is not None:
@@ -162,7 +163,7 @@ def remember_means(image: Image, plan: AreaPlan, frame: Frame, shape: object, ou
     """
     calls, store, uploads = image._pictures, image._native, image._native._uploads
     if calls.declined:
-        _forget_uploads(store, uploads)
+        forget_uploads(store, uploads)
     programs = [] if calls.declined or copies_result(image._queue, out) else plan.programs()
     if programs:
         nbytes = math.prod(frame.shape) * image._dtype.itemsize
@@ -252,7 +253,7 @@ def remember_sample(image: Image, coords: object, out: object, picture: object, 
     desc, shape = store.descriptor, tuple(getattr(coords, "shape", ()))
     count = math.prod(shape[:-1])
     if calls.declined:
-        _forget_uploads(store, store._uploads)
+        forget_uploads(store, store._uploads)
     if calls.declined or desc.type is not ImageType.standard or shape[-1:] != (dims,) or not count:
         return
     reader, dtype = store.reader(image._sampler), desc.value_dtype
@@ -290,7 +291,7 @@ def remember_sample(image: Image, coords: object, out: object, picture: object, 
     )  # fmt: skip
 
 
-def _forget_uploads(store: ImageStore, uploads: Uploads | Coefficients) -> None:
+def forget_uploads(store: ImageStore, uploads: Uploads | Coefficients) -> None:
     """Takes complete uploads from what pictures wait for: C code does not wait for events that Python submitted."""
     ready = uploads.ready
     if ready and all(event._poll() and event._error is None for event in ready):
