@@ -17,7 +17,7 @@ from PIL import Image as Picture
 
 import bindless as bl
 
-__all__ = ["byte_levels", "load_kernels", "main", "photograph", "reductions", "sampled_image", "upload"]
+__all__ = ["byte_levels", "grid", "load_kernels", "main", "photograph", "reductions", "sampled_image", "upload"]
 
 Array = npt.NDArray[Any]
 HERE = Path(__file__).resolve().parent
@@ -93,6 +93,18 @@ def byte_levels(picture: Array) -> npt.NDArray[np.uint8]:
     """Convert a picture in display space, values 0 to 1, to 8-bit RGB (height, width, 3)."""
     levels: npt.NDArray[np.float64] = np.rint(np.clip(picture[..., :3], 0, 1) * 255)
     return levels.astype(np.uint8)
+
+
+def grid(rows: Sequence[Sequence[Array]], gap: int = 4) -> Array:
+    """Put rows of pictures, all (height, width, 3) and of one size, below one another with white between them."""
+
+    def join(parts: Sequence[Array], axis: int) -> Array:
+        shape = list(parts[0].shape)
+        shape[axis] = gap
+        white = np.ones(shape, parts[0].dtype)
+        return np.concatenate([each for part in parts for each in (part, white)][:-1], axis)
+
+    return join([join(row, 1) for row in rows], 0)
 
 
 def main(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from common import byte_levels
+from common import byte_levels, grid
 from PIL import Image as Picture
 
 __all__ = ["Tensor", "beside", "descend", "main"]
@@ -39,9 +39,7 @@ def beside(pictures: Sequence[Tensor], gap: int = 4) -> Array:
     """Put pictures of one height, (height, width[, 3]), next to one another with white between them."""
     rows = [picture.detach().cpu().numpy() for picture in pictures]
     rows = [np.repeat(row[..., None], 3, 2) if row.ndim == 2 else row for row in rows]
-    white = np.ones((rows[0].shape[0], gap, 3), np.float32)
-    parts = [part for row in rows for part in (row, white)]
-    return np.concatenate(parts[:-1], 1)
+    return grid([rows], gap)
 
 
 def main(
