@@ -133,7 +133,8 @@ def straighten(queue: bl.Queue, file: io.BytesIO, size: int) -> list[tuple[Array
                 frame = next(frames, None)
                 waits += time.perf_counter() - before
             seconds = time.perf_counter() - start
-            print(f"{count} frames: {count / seconds:.1f} a second, {waits / seconds:.0%} of the time for decoding")
+            share = waits / seconds
+            print(f"{count} frames: {count / seconds:.1f} a second, {share:.0%} of the time waits for the decoder")
             pairs = []
             for frame in some:
                 update(image, *planes(frame))
