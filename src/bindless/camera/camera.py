@@ -115,6 +115,11 @@ class Camera:
         return f"Camera({self.K.tolist()}, {self.distortion}, {self.model!r}, {self.size})"
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What tells cameras from others."""
+        return self.K.tobytes(), self.distortion, self.model, self.size
+
+    @property
     def kind(self) -> Model:
         """The model, without a distortion that moves nothing."""
         return Model[self.model] if self.model != "opencv" or any(self.distortion[:_NUMBERS]) else Model.pinhole

@@ -245,6 +245,7 @@ class Image(HandleOwner):
         self._described, self._has_channel_axis, self._sampler = described, plan.has_channel_axis, plan.sampler
         self._maker, self._pictures = None, picture_calls(queue)
         self._frames: dict[tuple[int, ...], Frame] = {}
+        self._views: dict[object, int] = {}  # numbers of lenses, for pictures that come again
         self._sources: dict[tuple[bool, bool], tuple[ImageStore, Source]] = {}
         self._filter, self._mipmaps = options.filter, options.mipmaps
         self._coefficients = Coefficients() if self._filter.interpolation is Interpolation.cubic else None

@@ -7,7 +7,7 @@ addresses, is then submitted without Python.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,7 @@ from ..model.image_call import ImageCall
 from ..model.image_handles import SampledImageHandle
 from ..model.resampling import FieldKind
 from ..sampling.area import AreaPlan
+from ..sampling.fields import Field, kind_of_fields, numbers_of_fields, pack_fields
 from ..sampling.plan import Plan, Program
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DISPLACE",
     "REMAP",
+    "REPROJECT",
     "RESIZE",
     "SAMPLE",
     "WARP",
@@ -50,6 +52,7 @@ __all__ = [
     "remember",
     "remember_means",
     "remember_sample",
+    "remember_view",
 ]
 
 _SOMEWHERE = 1 << 12  # in place of addresses
@@ -62,7 +65,7 @@ _convert = partial(np.array, dtype=np.float64, order="C")
 
 
 # Methods of ``Image``; DISPLACE is ``remap`` with ``relative=True``.
-WARP, REMAP, DISPLACE, RESIZE, SAMPLE = range(5)
+WARP, REMAP, DISPLACE, RESIZE, SAMPLE, REPROJECT = range(6)
 
 
 def picture_calls(queue: Queue) -> PictureCalls:
@@ -171,6 +174,53 @@ def remember_means(image: Image, plan: AreaPlan, frame: Frame, shape: object, ou
         handle = store.reader(image._sampler).handle
         arrays = _Arrays(frame.shape, image._dtype, nbytes, out, picture, image._library)
         _add(image, RESIZE, shape, programs, rule, arrays, uploads, handle)
+
+
+def remember_view(
+    image: Image,
+    view: object,
+    sizes: tuple[int, ...],
+    shape: tuple[int, ...],
+    matrix: Any,
+    fields: Sequence[Field],
+    out: object,
+    picture: object,
+) -> None:
+    """Adds a picture on the device that was drawn through a lens, if C code can repeat it: its lens stays there.
+
+    Parameters
+    ----------
+    view : object
+        What tells the lens and the shape from others of the image, of exact integers.
+    sizes, shape, matrix, fields, out
+        As of ``draw``.
+    picture : object
+        The result.
+    """
+    calls, pair, queue = image._pictures, image._sources.get((False, False)), image._queue
+    if pair is None or calls.declined or _is_on_host(picture) or copies_result(queue, out):
+        return
+    store, source = pair
+    if store._uploads.ready is None or image._coefficients is not None:
+        return
+    map_, values = source.map_of(matrix, has_fields=True), image._dtype
+    numbers = numbers_of_fields(fields)
+    kind = np.dtype(np.float64), (numbers, 0), kind_of_fields(fields)
+    rule = 0, len(image._size), source.unit, source.margin, map_.matrix, map_.matrix[12:] == _AFFINE
+    nbytes = math.prod(sizes) * image.num_channels * values.itemsize
+    arrays = _Arrays(shape, values, nbytes, out, picture, image._library)
+    lens: UsmArray | None = None
+    for is_aligned in (True, False):
+        programs = _programs(image, source.plans, sizes, values, kind, map_, is_aligned=is_aligned)
+        if not programs:
+            continue
+        if lens is None:
+            packed, _ = pack_fields(queue, source.fields_of(fields), on_device=False)
+            lens = usm_empty(packed.shape, packed.dtype, queue)
+            queue.memcpy(lens, packed).wait()
+        fixed = [program.with_coords(lens) for program in programs]
+        if _add(image, REPROJECT, view, fixed, rule, arrays, store._uploads, source.handle):
+            return
 
 
 class _Arrays(NamedTuple):

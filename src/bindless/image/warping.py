@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,16 +19,18 @@ from ..sampling.fields import Field, scale_fields, shift_fields
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, view
 from .composition import Composition, compose
 from .drawing import Frame, Moves, draw, frame_of
-from .repetition import WARP, remember
+from .repetition import REPROJECT, WARP, remember, remember_view
 
 if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["reproject", "resample", "warp", "warp_native"]
 
+_numbers = count()
 _TO_FIRST_CENTRE = np.array([[1.0, 0.0, -0.5], [0.0, 1.0, -0.5], [0.0, 0.0, 1.0]])
 _MESH = 33  # points along an axis
 _LONG_STEP = 1.25  # pixels of the image, of the first level for the most part
+_LENSES = 64  # of an image, whose pictures come again
 _ORTHONORMAL = 1e-3  # how far products of the rows of a rotation are from those of the identity, at most
 
 
@@ -254,6 +257,10 @@ def reproject(
     for name, one in (("camera", camera), ("to", to)):
         if not isinstance(one, Camera):
             raise ArgumentError(f"{name}={shown(one)} is no Camera: bindless.Camera(K, distortion, model) is one")
+    view_ = _view_of(image, camera, to, rotation, shape)
+    picture = None if view_ is None else image._pictures.repeat(REPROJECT, None, view_, None, out)
+    if picture is not None:
+        return picture
     image._refuse_cubemap("reproject")
     size = tuple(image._size)
     if len(size) != 2:
@@ -269,8 +276,26 @@ def reproject(
     has_footprints = image._mipmaps and _shrinks(lens, frame.sizes)
     field = Field.of_lens(lens.numbers, lens.behind, has_footprints=has_footprints)
     fields = scale_fields(shift_fields((field,), 0.5), factors)
-    matrix = lens.before @ _TO_FIRST_CENTRE
-    return image._store.warp(image, matrix if lens.is_projective else matrix[:2], frame, fields, out)
+    matrix = (lens.before @ _TO_FIRST_CENTRE)[: 3 if lens.is_projective else 2]
+    picture = image._store.warp(image, matrix, frame, fields, out)
+    if view_ is not None and not has_footprints:
+        remember_view(image, view_, frame.sizes, frame.shape, matrix, fields, out, picture)
+    return picture
+
+
+def _view_of(image: Image, camera: Camera, to: Camera, rotation: Any, shape: Any) -> tuple[int, ...] | None:
+    """A shape, and a number for the cameras and the rotation, by which pictures are known; None of other arguments."""
+    sizes = (to.size or image._size)[::-1] if shape is None else tuple(shape) if isinstance(shape, list) else shape
+    if type(sizes) is not tuple or not (rotation is None or type(rotation) is np.ndarray):
+        return None
+    turn = None if rotation is None else (rotation.dtype, rotation.shape, rotation.tobytes())
+    key, views = (camera.key, to.key, turn), image._views
+    number = views.get(key)
+    if number is None:
+        if len(views) >= _LENSES:
+            views.clear()
+        number = views[key] = next(_numbers)
+    return *sizes, number
 
 
 def _shrinks(lens: Lens, sizes: tuple[int, ...]) -> bool:

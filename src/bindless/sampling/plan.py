@@ -63,6 +63,11 @@ class Program(NamedTuple):
     alignment: int
     stages: bool
 
+    def with_coords(self, array: object) -> Program:
+        """The same with vectors that are those of all calls."""
+        arguments = (*self.arguments[: self.coords], array, *self.arguments[self.coords + 1 :])
+        return self._replace(arguments=arguments, coords=-1)
+
 
 class Plan:
     """Pictures of one image, or of one layer of an array, of which the map and the arrays are left open.
