@@ -59,7 +59,8 @@ def _reference(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int)
     places = ffi.new("void *[]", values) if values else ffi.NULL
     sizes = ffi.new("uint64_t[]", [len(argument) for argument in arguments]) if values else ffi.NULL
     one = {"dimensions": 1, "global_size": (1, 1, 1), "local_size": (1, 1, 1)}
-    launch = ffi.new("blr_launch_t *", {**one, "argument_count": len(values), "arguments": places, "argument_sizes": sizes})
+    own = {"argument_count": len(values), "arguments": places, "argument_sizes": sizes}
+    launch = ffi.new("blr_launch_t *", one | own)
     enqueue, null = lib.blrEnqueueKernel, ffi.NULL
 
     def work(keepalive: object = (queue, kernel, values, places, sizes)) -> None:
