@@ -31,7 +31,7 @@ def output(program: str) -> str:
         text=True,
         env=environment,
         check=False,
-        timeout=120,
+        timeout=280,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
