@@ -246,6 +246,7 @@ class Image(HandleOwner):
         self._maker, self._pictures = None, picture_calls(queue)
         self._frames: dict[tuple[int, ...], Frame] = {}
         self._views: dict[object, int] = {}  # numbers of lenses, for pictures that come again
+        self._lenses: dict[int, UsmArray] = {}  # those that are on the device
         self._sources: dict[tuple[bool, bool], tuple[ImageStore, Source]] = {}
         self._filter, self._mipmaps = options.filter, options.mipmaps
         self._coefficients = Coefficients() if self._filter.interpolation is Interpolation.cubic else None
@@ -558,6 +559,7 @@ class Image(HandleOwner):
         """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
         self._sources.clear()
         self._pictures.forget()
+        self._lenses.clear()
         self._store.close()
         if self._coefficients is not None:
             self._coefficients.close()

@@ -178,7 +178,7 @@ def remember_means(image: Image, plan: AreaPlan, frame: Frame, shape: object, ou
 
 def remember_view(
     image: Image,
-    view: object,
+    view: tuple[int, ...],
     sizes: tuple[int, ...],
     shape: tuple[int, ...],
     matrix: Any,
@@ -190,8 +190,8 @@ def remember_view(
 
     Parameters
     ----------
-    view : object
-        What tells the lens and the shape from others of the image, of exact integers.
+    view : tuple[int, ...]
+        What tells the picture from others of the image: its shape, and the number of the lens.
     sizes, shape, matrix, fields, out
         As of ``draw``.
     picture : object
@@ -209,7 +209,7 @@ def remember_view(
     rule = 0, len(image._size), source.unit, source.margin, map_.matrix, map_.matrix[12:] == _AFFINE
     nbytes = math.prod(sizes) * image.num_channels * values.itemsize
     arrays = _Arrays(shape, values, nbytes, out, picture, image._library)
-    lens: UsmArray | None = None
+    lens = image._lenses.get(view[-1])
     for is_aligned in (True, False):
         programs = _programs(image, source.plans, sizes, values, kind, map_, is_aligned=is_aligned)
         if not programs:
@@ -218,6 +218,7 @@ def remember_view(
             packed, _ = pack_fields(queue, source.fields_of(fields), on_device=False)
             lens = usm_empty(packed.shape, packed.dtype, queue)
             queue.memcpy(lens, packed).wait()
+            image._lenses[view[-1]] = lens
         fixed = [program.with_coords(lens) for program in programs]
         if _add(image, REPROJECT, view, fixed, rule, arrays, store._uploads, source.handle):
             return

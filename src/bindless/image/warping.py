@@ -294,6 +294,7 @@ def _view_of(image: Image, camera: Camera, to: Camera, rotation: Any, shape: Any
     if number is None:
         if len(views) >= _LENSES:
             views.clear()
+            image._lenses.clear()
         number = views[key] = next(_numbers)
     return *sizes, number
 
