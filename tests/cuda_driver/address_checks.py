@@ -136,3 +136,14 @@ def check_a_context_takes_its_memory_along(rig: Rig) -> None:
     rig.refuses(INVALID_HANDLE, "cuStreamSynchronize", stream)
     rig.refuses(INVALID_CONTEXT, "cuCtxPushCurrent_v2", other)
     assert cuda.available()
+
+
+def check_a_context_ends_with_the_last_of_its_users(rig: Rig) -> None:
+    context = rig.get("CUcontext *", "cuCtxCreate_v4", ffi.NULL, 0, 0)
+    assert rig.get("CUcontext *", "cuCtxAttach", 0) == context
+    rig.refuses(1, "cuCtxAttach", ffi.new("CUcontext *"), 1)
+    rig.call("cuCtxDetach", context)
+    pointer = rig.upload(np.ones(1, np.uint32))
+    rig.call("cuCtxDetach", context)
+    rig.refuses(201, "cuCtxDetach", context)
+    rig.refuses(1, "cuMemFree_v2", pointer)

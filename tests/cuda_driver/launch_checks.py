@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 
 from .driver_rig import AXPY, Rig, ffi, lib
@@ -65,19 +67,22 @@ def check_libraries_give_kernels(rig: Rig) -> None:
 
 
 def check_the_linker_keeps_ptx(rig: Rig) -> None:
-    slot = ffi.new("CUlinkState *")
-    rig.call("cuLinkCreate_v2", 0, ffi.NULL, ffi.NULL, slot)
-    state = slot[0]
-    text = ffi.new("char[]", AXPY)
-    rig.call("cuLinkAddData_v2", state, lib.CU_JIT_INPUT_PTX, text, len(AXPY) + 1, b"a", 0, ffi.NULL, ffi.NULL)
-    size = ffi.new("size_t *")
-    image = ffi.new("void **")
-    rig.call("cuLinkComplete", state, image, size)
-    module = rig.get("CUmodule *", "cuModuleLoadData", image[0])
-    rig.call("cuLinkDestroy", state)
-    x, y = rig.upload(X), rig.upload(ONES)
-    rig.axpy(rig.function(module, b"axpy"), 4, x, y, X.size)
-    assert size[0] > 0 and np.array_equal(rig.download(y, X), 4 * X + 1)
+    text, ptx, none = ffi.new("char[]", AXPY), lib.CU_JIT_INPUT_PTX, (0, ffi.NULL, ffi.NULL)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(AXPY)
+        file.flush()
+        path = ffi.new("char[]", file.name.encode())
+        for name, *source in (("cuLinkAddData_v2", text, len(AXPY) + 1, b"a"), ("cuLinkAddFile_v2", path)):
+            slot, size, image = ffi.new("CUlinkState *"), ffi.new("size_t *"), ffi.new("void **")
+            rig.call("cuLinkCreate_v2", *none, slot)
+            rig.refuses(301, "cuLinkAddFile_v2", slot[0], ptx, path + len(file.name), *none)
+            rig.call(name, slot[0], ptx, *source, *none)
+            rig.call("cuLinkComplete", slot[0], image, size)
+            module = rig.get("CUmodule *", "cuModuleLoadData", image[0])
+            rig.call("cuLinkDestroy", slot[0])
+            x, y = rig.upload(X), rig.upload(ONES)
+            rig.axpy(rig.function(module, b"axpy"), 4, x, y, X.size)
+            assert size[0] > 0 and np.array_equal(rig.download(y, X), 4 * X + 1)
 
 
 def check_invalid_ptx_gives_a_log(rig: Rig) -> None:
@@ -141,3 +146,22 @@ def check_a_fault_stays_with_its_context(rig: Rig) -> None:
     rig.refuses(700, "cuMemAlloc_v2", ffi.new("CUdeviceptr *"), 4)
     rig.call("cuCtxDestroy_v2", other)
     check_a_kernel_computes(rig)
+
+
+def check_launches_of_before_cuda_4(rig: Rig) -> None:
+    function = rig.function(rig.module(), b"axpy")
+    x = np.arange(100, dtype=np.float32)
+    pointers = [rig.upload(x), rig.upload(x)]
+    rig.call("cuFuncSetBlockShape", function, 32, 1, 1)
+    rig.call("cuFuncSetSharedSize", function, 0)
+    rig.call("cuParamSetSize", function, 28)
+    rig.call("cuParamSetf", function, 0, 3.0)
+    rig.call("cuParamSetv", function, 8, ffi.from_buffer(np.array(pointers, np.uint64)), 16)
+    rig.call("cuParamSeti", function, 24, 90)
+    rig.call("cuLaunchGrid", function, 3, 1)
+    assert (rig.download(pointers[1], x) == np.where(x < 90, 4 * x, x)).all()
+    rig.call("cuLaunch", function)
+    assert (rig.download(pointers[1], x) == np.where(x < 32, 7 * x, np.where(x < 90, 4 * x, x))).all()
+    rig.refuses(1, "cuFuncSetBlockShape", function, 0, 1, 1)
+    rig.refuses(1, "cuParamSeti", function, 4094, 1)
+    rig.refuses(1, "cuLaunchGrid", function, 0, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -223,3 +224,31 @@ def check_graphs_obey_their_edges(rig: Rig) -> None:
         1,
     )
     rig.refuses(1, "cuGraphInstantiateWithFlags", ffi.new("CUgraphExec *"), graph, 0)
+
+
+def check_an_executable_graph_takes_another_child(rig: Rig) -> None:
+    pointer, empty = rig.upload(np.zeros(3, np.uint32)), ffi.NULL
+
+    def fills(*values: int, chain: bool = False) -> Any:
+        """A graph that fills one element after the other."""
+        graph, nodes = rig.get("CUgraph *", "cuGraphCreate", 0), []
+        for i, value in enumerate(values):
+            fill = ffi.new("CUDA_MEMSET_NODE_PARAMS *")
+            fill.dst, fill.value, fill.elementSize, fill.width, fill.height = pointer + 4 * i, value, 4, 1, 1
+            before = ffi.new("CUgraphNode[]", nodes if chain else [])
+            nodes.append(rig.get("CUgraphNode *", "cuGraphAddMemsetNode", graph, before, len(before), fill, ffi.NULL))
+        return graph
+
+    graph = rig.get("CUgraph *", "cuGraphCreate", 0)
+    node = rig.get("CUgraphNode *", "cuGraphAddChildGraphNode", graph, empty, 0, fills(1, 2))
+    other = rig.get("CUgraphNode *", "cuGraphAddEmptyNode", graph, empty, 0)
+    executable, original = (rig.get("CUgraphExec *", "cuGraphInstantiateWithFlags", graph, 0) for _ in range(2))
+    rig.call("cuGraphExecChildGraphNodeSetParams", executable, node, fills(3, 4))
+    for one, values in ((executable, [3, 4]), (original, [1, 2]), (executable, [3, 4])):
+        rig.call("cuGraphLaunch", one, ffi.NULL)
+        assert rig.download(pointer, np.zeros(2, np.uint32)).tolist() == values
+    for mistake in (fills(5), fills(5, 6, chain=True), fills(5, 6, 7)):
+        rig.refuses(1, "cuGraphExecChildGraphNodeSetParams", executable, node, mistake)
+    rig.refuses(1, "cuGraphExecChildGraphNodeSetParams", executable, other, fills(5, 6))
+    rig.call("cuGraphLaunch", executable, ffi.NULL)
+    assert rig.download(pointer, np.zeros(2, np.uint32)).tolist() == [3, 4]

@@ -79,7 +79,8 @@ def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
         export_memory(bl.usm_empty(4, np.uint8, queue, kind="shared"))
     with raises(bl.InvalidError):
         export_memory(bl.usm_empty((4, 4), np.uint8, queue)[:, 1])
-    handle = export_memory(bl.usm_empty(4, np.uint8, queue))
+    array = bl.usm_empty(4, np.uint8, queue)
+    handle = export_memory(array)
     opened = open_memory(handle, queue)
     with raises(bl.InvalidError):
         export_memory(opened)

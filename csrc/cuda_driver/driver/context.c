@@ -222,6 +222,33 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 
 CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
 
+/* The forms of before CUDA 4.2: a context ends with the last of its users. */
+CUresult cuCtxAttach(CUcontext *handle, unsigned int flags)
+{
+    struct bcu_context *context;
+    if (handle == NULL || flags != 0)
+        return bcu_fail(CUDA_ERROR_INVALID_VALUE, "pctx is NULL, or flags are %u", flags);
+    CUresult result = bcu_context_current(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    atomic_fetch_add(&context->attachments, 1);
+    *handle = bcu_context_handle(context);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext handle)
+{
+    struct bcu_context *context;
+    CUresult result = handle == NULL ? CUDA_ERROR_INVALID_CONTEXT : bcu_context_find(handle, &context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    unsigned users = atomic_load(&context->attachments);
+    while (users > 0)
+        if (atomic_compare_exchange_weak(&context->attachments, &users, users - 1))
+            return CUDA_SUCCESS;
+    return cuCtxDestroy_v2(handle);
+}
+
 /* ---------------------------------------------------------------- the primary context */
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device)

@@ -11,6 +11,7 @@ struct bcu_context {
     bool is_primary;
     _Atomic bool active;
     unsigned flags, version;
+    _Atomic unsigned attachments;             /* of cuCtxAttach */
     unsigned long long id;
     blr_mutex_t mutex;
     struct bcu_resource *resources;           /* under the mutex */

@@ -201,3 +201,11 @@ CUresult cuProfilerStart(void)
 }
 
 CUresult cuProfilerStop(void) { return cuProfilerStart(); }
+
+/* Headers of before CUDA 13 have it. */
+CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
+CUresult cuProfilerInitialize(const char *config, const char *output, int mode)
+{
+    (void)config, (void)output, (void)mode;
+    return bcu_not_offered("cuProfilerInitialize");
+}

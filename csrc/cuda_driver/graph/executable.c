@@ -183,6 +183,51 @@ static void let_go(struct executable *executable)
 
 static CUresult fail_absent(void) { return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the graph has no copy of the node of this kind"); }
 
+static size_t place_of(const struct bcu_graph *graph, const struct bcu_node *node)
+{
+    size_t place = 0;
+    for (const struct bcu_node *one = graph->first; one != NULL && one != node; one = one->next)
+        place++;
+    return place;
+}
+
+static bool depends_on(const struct bcu_graph *graph, const struct bcu_node *node, size_t place)
+{
+    for (size_t i = 0; i < node->dependencies.count; i++)
+        if (place_of(graph, node->dependencies.nodes[i]) == place)
+            return true;
+    return false;
+}
+
+/* Whether two graphs have the same nodes, of the same kinds, with the same dependencies, in one order. */
+static bool is_alike(const struct bcu_graph *graph, const struct bcu_graph *other)
+{
+    const struct bcu_node *a = graph->first, *b = other->first;
+    for (; a != NULL && b != NULL; a = a->next, b = b->next) {
+        if ((a->command == NULL) != (b->command == NULL) || (a->child == NULL) != (b->child == NULL) ||
+            (a->command != NULL && a->command->type != b->command->type) || a->dependencies.count != b->dependencies.count ||
+            (a->child != NULL && !is_alike(a->child, b->child)))
+            return false;
+        for (size_t i = 0; i < a->dependencies.count; i++)
+            if (!depends_on(other, b, place_of(graph, a->dependencies.nodes[i])))
+                return false;
+    }
+    return a == NULL && b == NULL;
+}
+
+static CUresult replace_child(struct bcu_node *node, struct bcu_graph *child)
+{
+    struct bcu_graph *clone;
+    if (node->child == NULL || !is_alike(node->child, child))
+        return bcu_fail(CUDA_ERROR_INVALID_VALUE, "the node has no child graph, or one with other nodes or dependencies");
+    CUresult result = bcu_graph_clone(child, &clone, NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bcu_resource_close(&node->child->resource);
+    node->child = clone;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams *parameters)
 {
     struct executable *executable;
@@ -194,7 +239,9 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphN
     if (result == CUDA_SUCCESS)
         result = take(handle, node, &executable, &copy);
     if (result == CUDA_SUCCESS) {
-        result = copy == NULL ? fail_absent() : bcu_draft_replace(&draft, copy);
+        result = copy == NULL          ? fail_absent()
+                 : draft.child != NULL ? replace_child(copy, draft.child)
+                                       : bcu_draft_replace(&draft, copy);
         let_go(executable);
     }
     bcu_draft_end(&draft);
@@ -255,6 +302,12 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec handle, CUgraphNode node, 
     return cuGraphExecNodeSetParams(handle, node, &own);
 }
 
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraph child)
+{
+    CUgraphNodeParams own = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {.graph = child}};
+    return cuGraphExecNodeSetParams(handle, node, &own);
+}
+
 CUresult cuGraphNodeSetEnabled(CUgraphExec handle, CUgraphNode node, unsigned int enabled)
 {
     struct executable *executable;
@@ -285,17 +338,6 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode node, unsigned in
         *enabled = copy->is_enabled;
     let_go(executable);
     return result;
-}
-
-/* Whether two graphs have the same nodes, of the same kinds. */
-static bool is_alike(const struct bcu_graph *graph, const struct bcu_graph *other)
-{
-    const struct bcu_node *a = graph->first, *b = other->first;
-    for (; a != NULL && b != NULL; a = a->next, b = b->next)
-        if ((a->command == NULL) != (b->command == NULL) || (a->child == NULL) != (b->child == NULL) ||
-            (a->command != NULL && a->command->type != b->command->type) || a->dependencies.count != b->dependencies.count)
-            return false;
-    return a == NULL && b == NULL;
 }
 
 CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo *info)

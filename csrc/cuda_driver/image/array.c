@@ -2,6 +2,7 @@
 #include "cuda_driver/image/array.h"
 
 #include "cuda_driver/driver/driver.h"
+#include "reference/image/pixel_format.h"
 
 #include <string.h>
 
@@ -47,7 +48,15 @@ CUresult bcu_format(CUarray_format format, unsigned channels, bool normalized, b
         {CU_AD_FORMAT_SNORM_INT16X1, BLR_CHANNEL_SNORM_INT16, BLR_CHANNEL_SNORM_INT16, 2},
         {CU_AD_FORMAT_SNORM_INT16X2, BLR_CHANNEL_SNORM_INT16, BLR_CHANNEL_SNORM_INT16, 2},
         {CU_AD_FORMAT_SNORM_INT16X4, BLR_CHANNEL_SNORM_INT16, BLR_CHANNEL_SNORM_INT16, 2},
+        {CU_AD_FORMAT_UNORM_INT_101010_2, BLR_CHANNEL_UNORM_INT_10_10_10_2, BLR_CHANNEL_UNORM_INT_10_10_10_2, 1},
     };
+    if (format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_BC7_UNORM_SRGB) {
+        *type = (blr_channel_type_t)(BLR_CHANNEL_BC1_UNORM + (int)format - CU_AD_FORMAT_BC1_UNORM); /* in the same order */
+        *bytes = 0;
+        if (blr_pixel_size(*type, channels) == 0)
+            return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%u channels of blocks of array format %d", channels, (int)format);
+        return CUDA_SUCCESS;
+    }
     if (channels != 1 && channels != 2 && channels != 4)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%u channels: 1, 2 or 4 are possible", channels);
     for (unsigned i = 0; i < sizeof formats / sizeof formats[0]; i++)
@@ -69,7 +78,8 @@ CUresult bcu_array_describe(struct bcu_array *array, const CUDA_ARRAY3D_DESCRIPT
     uint32_t bytes;
     if ((d->Flags & ~all_flags) != 0)
         return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "flags of an array are 0x%x: 0x%x are known", d->Flags, all_flags);
-    CUresult result = bcu_format(d->Format, d->NumChannels, false, &type, &bytes);
+    const uint32_t channels = bcu_image_channels(d->Format, d->NumChannels);
+    CUresult result = bcu_format(d->Format, channels, false, &type, &bytes);
     if (result != CUDA_SUCCESS)
         return result;
     if (d->Width == 0 || (d->Depth > 0 && d->Height == 0 && !layered))
@@ -82,21 +92,27 @@ CUresult bcu_array_describe(struct bcu_array *array, const CUDA_ARRAY3D_DESCRIPT
                         layered ? ", layered" : "");
     if (levels > 1 && (layered || cube))
         return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "a mipmapped array with layers or faces");
+    if (bcu_has_blocks(type) && (d->Height == 0 || (d->Depth > 0 && !layered && !cube) || (d->Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0))
+        return bcu_fail(CUDA_ERROR_INVALID_VALUE, "blocks in an array of %zu x %zu x %zu with flags 0x%x: two dimensions, and no surfaces",
+                        d->Width, d->Height, d->Depth, d->Flags);
+    const bool is_bc6h = type == BLR_CHANNEL_BC6H_UFLOAT || type == BLR_CHANNEL_BC6H_SFLOAT;
+    if (blr_pixel_size(type, channels) == 0 || (is_bc6h && d->NumChannels != 3))
+        return bcu_fail(CUDA_ERROR_INVALID_VALUE, "%u channels of array format %d", d->NumChannels, (int)d->Format);
     array->descriptor = *d;
-    array->pixel_size = bytes * d->NumChannels;
+    array->pixel_size = blr_pixel_size(type, channels);
     array->levels = levels > 0 ? levels : 1;
     array->desc = (blr_image_desc_t){
         .width = d->Width,
         .height = d->Height,
         .depth = layered || cube ? 0 : d->Depth,
-        .num_channels = d->NumChannels,
+        .num_channels = channels,
         .channel_type = type,
         .type = cube ? BLR_IMAGE_CUBEMAP : layered ? BLR_IMAGE_ARRAY : levels > 1 ? BLR_IMAGE_MIPMAP : BLR_IMAGE_STANDARD,
         .num_levels = array->levels,
         .array_size = cube ? 6 : layered ? (uint32_t)d->Depth : 1,
     };
-    array->extent[0] = d->Width;
-    array->extent[1] = d->Height > 0 ? d->Height : 1;
+    array->extent[0] = bcu_texel_groups(type, d->Width);
+    array->extent[1] = d->Height > 0 ? bcu_texel_groups(type, d->Height) : 1;
     array->extent[2] = d->Depth > 0 ? d->Depth : 1;
     return CUDA_SUCCESS;
 }
@@ -292,9 +308,12 @@ static CUresult requirements(const struct bcu_array *array, CUDA_ARRAY_MEMORY_RE
         return bcu_fail_null("memoryRequirements");
     uint64_t size = 0;
     for (unsigned i = 0; i < array->levels; i++) {
+        const uint64_t extent[3] = {array->desc.width, array->desc.height, array->extent[2]};
         uint64_t pixels = 1;
-        for (int c = 0; c < 3; c++)
-            pixels *= array->extent[c] >> i > 0 ? array->extent[c] >> i : 1;
+        for (int c = 0; c < 3; c++) {
+            const uint64_t texels = extent[c] >> i > 0 ? extent[c] >> i : 1;
+            pixels *= c < 2 ? bcu_texel_groups(array->desc.channel_type, texels) : texels;
+        }
         size += pixels * array->pixel_size;
     }
     *out = (CUDA_ARRAY_MEMORY_REQUIREMENTS){.size = size, .alignment = 512};

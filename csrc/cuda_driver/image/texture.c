@@ -30,8 +30,6 @@ static CUresult translate_sampler(const CUDA_TEXTURE_DESC *t, const blr_image_de
     *sampler = (blr_sampler_desc_t){.normalized_coordinates = normalized};
     if ((t->flags & ~all_flags) != 0)
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "flags of a texture are 0x%x", t->flags);
-    if ((t->flags & CU_TRSF_SRGB) != 0)
-        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "textures with sRGB texels");
     for (int c = 0; c < 3; c++) {
         if (t->addressMode[c] < 0 || t->addressMode[c] > CU_TR_ADDRESS_MODE_BORDER)
             return bcu_fail(CUDA_ERROR_INVALID_VALUE, "address mode %d", (int)t->addressMode[c]);
@@ -84,7 +82,7 @@ static CUresult take_array(struct texels *texels)
     texels->view.image = texels->array->desc;
     texels->view.memory = texels->array->image;
     texels->format = texels->array->descriptor.Format;
-    texels->channels = texels->array->descriptor.NumChannels;
+    texels->channels = texels->array->desc.num_channels;
     return CUDA_SUCCESS;
 }
 
@@ -102,9 +100,18 @@ static CUresult take_memory(struct texels *texels, CUdeviceptr address, CUarray_
     return bcu_memory_check(address, bytes, "devPtr");
 }
 
-static CUresult take_resource(const CUDA_RESOURCE_DESC *r, struct texels *texels)
+/* Bytes of a channel of texels in memory, which has none of blocks. */
+static CUresult check_plain(CUarray_format format, unsigned channels, uint32_t *bytes)
 {
     blr_channel_type_t type;
+    CUresult result = bcu_format(format, channels, false, &type, bytes);
+    if (result == CUDA_SUCCESS && bcu_has_blocks(type))
+        result = bcu_fail(CUDA_ERROR_INVALID_VALUE, "blocks of array format %d in linear memory", (int)format);
+    return result;
+}
+
+static CUresult take_resource(const CUDA_RESOURCE_DESC *r, struct texels *texels)
+{
     uint32_t bytes;
     CUresult result;
     *texels = (struct texels){0};
@@ -120,13 +127,13 @@ static CUresult take_resource(const CUDA_RESOURCE_DESC *r, struct texels *texels
         result = bcu_mipmap_acquire(r->res.mipmap.hMipmappedArray, &texels->array);
         return result != CUDA_SUCCESS ? result : take_array(texels);
     case CU_RESOURCE_TYPE_LINEAR:
-        result = bcu_format(r->res.linear.format, r->res.linear.numChannels, false, &type, &bytes);
+        result = check_plain(r->res.linear.format, r->res.linear.numChannels, &bytes);
         if (result != CUDA_SUCCESS)
             return result;
         return take_memory(texels, r->res.linear.devPtr, r->res.linear.format, r->res.linear.numChannels,
                            r->res.linear.sizeInBytes / (bytes * r->res.linear.numChannels), 0, 0, r->res.linear.sizeInBytes);
     case CU_RESOURCE_TYPE_PITCH2D:
-        result = bcu_format(r->res.pitch2D.format, r->res.pitch2D.numChannels, false, &type, &bytes);
+        result = check_plain(r->res.pitch2D.format, r->res.pitch2D.numChannels, &bytes);
         if (result != CUDA_SUCCESS)
             return result;
         if (r->res.pitch2D.height == 0 || r->res.pitch2D.pitchInBytes % 32 != 0 || r->res.pitch2D.pitchInBytes > 2097120 ||
@@ -172,6 +179,22 @@ static CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC *v, struct texels *texe
     return CUDA_SUCCESS;
 }
 
+/* The channel type that a texture reads, with the flag for codes of sRGB. */
+static CUresult apply_flags(unsigned flags, struct texels *texels)
+{
+    blr_channel_type_t *type = &texels->view.image.channel_type;
+    const bool srgb = (flags & CU_TRSF_SRGB) != 0;
+    if (*type == BLR_CHANNEL_BC1_SRGB || *type == BLR_CHANNEL_BC2_SRGB || *type == BLR_CHANNEL_BC3_SRGB || *type == BLR_CHANNEL_BC7_SRGB)
+        return srgb ? CUDA_SUCCESS : bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "blocks of sRGB without CU_TRSF_SRGB");
+    if (!srgb)
+        return CUDA_SUCCESS;
+    if (*type != BLR_CHANNEL_UNORM_INT8 || texels->channels != 4)
+        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "CU_TRSF_SRGB of %u channels of array format %d: four of 8 bits have it",
+                        texels->channels, (int)texels->format);
+    *type = BLR_CHANNEL_UNORM_INT8_SRGB;
+    return CUDA_SUCCESS;
+}
+
 /* ---------------------------------------------------------------- life */
 
 static CUresult keep(const struct object *description, blr_image_handle_t handle)
@@ -209,7 +232,9 @@ CUresult cuTexObjectCreate(CUtexObject *handle, const CUDA_RESOURCE_DESC *resour
         result = bcu_format(texels.format, texels.channels, normalized, &texels.view.image.channel_type, &bytes);
     texels.view.image.num_channels = texels.channels;
     for (unsigned c = texels.channels; c < 4; c++)
-        texels.view.swizzle[c] = BLR_SWIZZLE_ZERO;
+        texels.view.swizzle[c] = c == 3 && bcu_has_blocks(texels.view.image.channel_type) ? BLR_SWIZZLE_ONE : BLR_SWIZZLE_ZERO;
+    if (result == CUDA_SUCCESS)
+        result = apply_flags(texture->flags, &texels);
     blr_sampler_desc_t sampler;
     blr_image_handle_t native = 0;
     if (result == CUDA_SUCCESS)

@@ -2,6 +2,7 @@
 #include "cuda_driver/memory/fill.h"
 
 #include "cuda_driver/memory/memory.h"
+#include "reference/runtime/scheduler.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ static void fill_rows(void *argument)
 {
     const CUDA_MEMSET_NODE_PARAMS p = *(const CUDA_MEMSET_NODE_PARAMS *)argument;
     blr_delete(argument);
+    blr_work_begin();
     for (size_t row = 0; row < p.height; row++) {
         char *to = (char *)(uintptr_t)(p.dst + row * p.pitch);
         if (p.elementSize == 1)
@@ -18,6 +20,7 @@ static void fill_rows(void *argument)
             for (size_t i = 0; i < p.width; i++)
                 memcpy(to + i * p.elementSize, &p.value, p.elementSize);
     }
+    blr_work_end();
 }
 
 static CUresult enqueue(const struct bcu_command *command, struct bcu_stream *stream, uint32_t count, const blr_event_t *waits,

@@ -5,6 +5,7 @@
 #include "cuda_driver/driver/driver.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct bcu_map map;
@@ -70,7 +71,8 @@ CUresult bcu_memory_allocate(const struct bcu_memory *description, uint64_t *add
     if (memory.size > bcu_device.properties.max_allocation_size)
         return bcu_fail(CUDA_ERROR_OUT_OF_MEMORY, "%" PRIu64 " bytes: the device has %" PRIu64, memory.size,
                         bcu_device.properties.max_allocation_size);
-    CUresult result = bcu_result(blrMemoryAllocate(bcu_device.native, kind, memory.size, 0, &pointer));
+    const uint64_t alignment = memory.kind == BCU_MEMORY_DEVICE ? (uint64_t)sysconf(_SC_PAGESIZE) : 0; /* cuIpcGetMemHandle shares pages */
+    CUresult result = bcu_result(blrMemoryAllocate(bcu_device.native, kind, memory.size, alignment, &pointer));
     if (result != CUDA_SUCCESS)
         return result;
     memory.base = (uint64_t)(uintptr_t)pointer;

@@ -13,6 +13,7 @@ enum bcu_memory_kind {
     BCU_MEMORY_EXTERNAL,   /* mapped from external memory */
     BCU_MEMORY_MODULE,     /* variables of a module */
     BCU_MEMORY_VIRTUAL,    /* mapped at a reserved address */
+    BCU_MEMORY_IPC,        /* of another process */
 };
 
 struct bcu_memory {

@@ -44,7 +44,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr point
         break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: small = any && memory.kind == BCU_MEMORY_MANAGED; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: small = any ? 0 : (unsigned)CU_DEVICE_INVALID; break;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: small = any && memory.kind == BCU_MEMORY_DEVICE; break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
         large = any ? memory.base : 0;
         is_large = true;

@@ -3,6 +3,7 @@
 
 #include "cuda_driver/driver/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,4 +134,24 @@ CUresult bcu_image_read(const void *image, size_t size, struct bcu_log *log, str
         return refuse(log, "a cubin has machine code alone, which only a GPU runs: ask the compiler for PTX (nvcc -ptx; nvrtc "
                            "--gpu-architecture=compute_90 and nvrtcGetPTX)");
     return bcu_texts_add(texts, image, length);
+}
+
+CUresult bcu_file_read(const char *path, char **text, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return bcu_fail(CUDA_ERROR_FILE_NOT_FOUND, "%s", path);
+    CUresult result = CUDA_SUCCESS;
+    long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    rewind(file);
+    if (*text != NULL && fread(*text, 1, (size_t)length, file) == (size_t)length) {
+        (*text)[length] = '\0';
+        *size = (size_t)length;
+    } else {
+        free(*text);
+        result = bcu_fail(CUDA_ERROR_INVALID_SOURCE, "%s cannot be read", path);
+    }
+    fclose(file);
+    return result;
 }

@@ -24,6 +24,9 @@ struct bcu_texts {
 CUresult bcu_image_read(const void *image, size_t size, struct bcu_log *log, struct bcu_texts *texts);
 void bcu_texts_free(struct bcu_texts *texts);
 
+/* The contents of a file with a final zero: the caller frees them. */
+CUresult bcu_file_read(const char *path, char **text, size_t *size);
+
 /* Adds a text. */
 CUresult bcu_texts_add(struct bcu_texts *texts, const char *text, size_t size);
 

@@ -120,6 +120,25 @@ CUresult cuLinkAddData(CUlinkState handle, CUjitInputType type, void *data, size
     return cuLinkAddData_v2(handle, type, data, size, name, count, options, values);
 }
 
+CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char *path, unsigned int count, CUjit_option *options, void **values)
+{
+    char *data;
+    size_t size;
+    if (path == NULL)
+        return bcu_fail_null("path");
+    CUresult result = bcu_file_read(path, &data, &size);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = cuLinkAddData_v2(handle, type, data, size, path, count, options, values);
+    free(data);
+    return result;
+}
+
+CUresult cuLinkAddFile(CUlinkState handle, CUjitInputType type, const char *path, unsigned int count, CUjit_option *options, void **values)
+{
+    return cuLinkAddFile_v2(handle, type, path, count, options, values);
+}
+
 /* Compiles the texts, so that a failure is known now, and packs them. */
 static CUresult complete(struct link *link)
 {

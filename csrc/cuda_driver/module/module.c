@@ -5,7 +5,6 @@
 #include "cuda_driver/memory/memory.h"
 #include "cuda_driver/module/image.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ static void release_function(struct bcu_resource *resource)
     struct bcu_function *function = (struct bcu_function *)resource;
     if (function->kernel != NULL)
         blrKernelDestroy(function->kernel);
+    blr_delete(function->old);
     blr_delete(function);
 }
 
@@ -176,27 +176,6 @@ CUresult cuModuleLoadData(CUmodule *handle, const void *image) { return cuModule
 
 CUresult cuModuleLoadFatBinary(CUmodule *handle, const void *image) { return cuModuleLoadDataEx(handle, image, 0, NULL, NULL); }
 
-/* The contents of a file with a final zero. */
-static CUresult read_file(const char *path, char **text, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return bcu_fail(CUDA_ERROR_FILE_NOT_FOUND, "%s", path);
-    CUresult result = bcu_fail(CUDA_ERROR_INVALID_SOURCE, "%s cannot be read", path);
-    long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    rewind(file);
-    if (*text != NULL && fread(*text, 1, (size_t)length, file) == (size_t)length) {
-        (*text)[length] = '\0';
-        *size = (size_t)length;
-        result = CUDA_SUCCESS;
-    } else {
-        free(*text);
-    }
-    fclose(file);
-    return result;
-}
-
 CUresult cuModuleLoad(CUmodule *handle, const char *path)
 {
     struct bcu_context *context;
@@ -207,7 +186,7 @@ CUresult cuModuleLoad(CUmodule *handle, const char *path)
         return result;
     if (handle == NULL || path == NULL)
         return bcu_fail_null("module or fname");
-    result = read_file(path, &text, &size);
+    result = bcu_file_read(path, &text, &size);
     if (result != CUDA_SUCCESS)
         return result;
     result = load(context, false, text, size, 0, NULL, NULL, handle);
@@ -272,7 +251,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *handle, const char *path, CUjit_option
         return result;
     if (handle == NULL || path == NULL || (library_count > 0 && library_options == NULL))
         return bcu_fail_null("library, fileName or libraryOptions");
-    result = read_file(path, &text, &size);
+    result = bcu_file_read(path, &text, &size);
     if (result != CUDA_SUCCESS)
         return result;
     result = load(NULL, true, text, size, count, options, values, handle);

@@ -18,6 +18,7 @@ struct bcu_function {
     const struct bindless_ptx_entry *entry;
     blr_kernel_properties_t properties;
     _Atomic int dynamic_shared, carveout, cache;
+    struct bcu_old_launch *old;  /* owned, or NULL (old_launch.c) */
 };
 
 struct bcu_module {

@@ -9,13 +9,30 @@ static void release(struct bcu_resource *resource)
     bcu_capture_forget(event);
     if (event->native != NULL)
         blrEventRelease(event->native);
+    if (event->shared != NULL)
+        bcu_shared_event_delete(event->shared);
     blr_mutex_destroy(&event->mutex);
     blr_delete(event);
+}
+
+CUresult bcu_event_create(struct bcu_context *context, unsigned flags, struct bcu_shared_event *shared, CUevent *handle)
+{
+    struct bcu_event *event = blr_new(sizeof *event);
+    if (event == NULL) {
+        if (shared != NULL)
+            bcu_shared_event_delete(shared);
+        return bcu_fail_memory("an event");
+    }
+    event->flags = flags;
+    event->shared = shared;
+    blr_mutex_init(&event->mutex);
+    return bcu_resource_register(&event->resource, BCU_EVENT, context, release, handle);
 }
 
 CUresult cuEventCreate(CUevent *handle, unsigned int flags)
 {
     struct bcu_context *context;
+    struct bcu_shared_event *shared = NULL;
     CUresult result = bcu_context_current(&context);
     if (result != CUDA_SUCCESS)
         return result;
@@ -24,13 +41,8 @@ CUresult cuEventCreate(CUevent *handle, unsigned int flags)
     if ((flags & ~7u) != 0 || ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0))
         return bcu_fail(CUDA_ERROR_INVALID_VALUE, "flags of an event are 0x%x", flags);
     if ((flags & CU_EVENT_INTERPROCESS) != 0)
-        return bcu_fail(CUDA_ERROR_NOT_SUPPORTED, "events between processes");
-    struct bcu_event *event = blr_new(sizeof *event);
-    if (event == NULL)
-        return bcu_fail_memory("an event");
-    event->flags = flags;
-    blr_mutex_init(&event->mutex);
-    return bcu_resource_register(&event->resource, BCU_EVENT, context, release, handle);
+        result = bcu_shared_event_new(&shared);
+    return result != CUDA_SUCCESS ? result : bcu_event_create(context, flags, shared, handle);
 }
 
 CUresult cuEventDestroy_v2(CUevent handle)
@@ -53,8 +65,8 @@ static CUresult acquire(CUevent handle, struct bcu_event **event)
 blr_event_t bcu_event_native(struct bcu_event *event)
 {
     blr_mutex_lock(&event->mutex);
-    blr_event_t native = event->native;
-    if (native != NULL)
+    blr_event_t native = event->shared != NULL ? bcu_shared_event_native(event->shared) : event->native;
+    if (native != NULL && event->shared == NULL)
         blrEventRetain(native);
     blr_mutex_unlock(&event->mutex);
     return native;
@@ -78,17 +90,19 @@ static CUresult record(const struct bcu_command *command, struct bcu_stream *str
 {
     struct bcu_event *event = ((const struct bcu_event_command *)command)->event;
     blr_event_t native = NULL;
-    CUresult result = bcu_result(blrEnqueueBarrier(stream->queue, count, waits, &native));
+    blr_mutex_lock(&event->mutex);
+    CUresult result = event->shared != NULL ? bcu_shared_event_record(event->shared, stream->queue, count, waits, &native)
+                                            : bcu_result(blrEnqueueBarrier(stream->queue, count, waits, &native));
+    blr_event_t before = event->native;
+    if (result == CUDA_SUCCESS)
+        event->native = native;
+    blr_mutex_unlock(&event->mutex);
     if (result != CUDA_SUCCESS)
         return result;
     if (out != NULL) {
         blrEventRetain(native);
         *out = native;
     }
-    blr_mutex_lock(&event->mutex);
-    blr_event_t before = event->native;
-    event->native = native;
-    blr_mutex_unlock(&event->mutex);
     if (before != NULL)
         blrEventRelease(before);
     return CUDA_SUCCESS;

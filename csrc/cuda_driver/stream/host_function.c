@@ -3,6 +3,7 @@
 
 #include "cuda_driver/graph/capture.h"
 #include "cuda_driver/memory/memory.h"
+#include "reference/runtime/scheduler.h"
 
 #include <time.h>
 
@@ -99,13 +100,17 @@ static void run_value(void *argument)
     struct value value = *(struct value *)argument;
     const struct timespec pause = {0, 20000};
     blr_delete(argument);
-    if (!value.is_write)
+    if (!value.is_write) {
         while (!is_met(&value))
             nanosleep(&pause, NULL);
-    else if (value.is_wide)
+        return;
+    }
+    blr_work_begin();
+    if (value.is_wide)
         __atomic_store_n((uint64_t *)(uintptr_t)value.address, value.value, __ATOMIC_RELEASE);
     else
         __atomic_store_n((uint32_t *)(uintptr_t)value.address, (uint32_t)value.value, __ATOMIC_RELEASE);
+    blr_work_end();
 }
 
 static CUresult submit_value(CUstream handle, const struct value *value)

@@ -27,7 +27,7 @@ static void release(struct blr_allocation *allocation)
     else
         munmap(memory->mapping, memory->mapped);
     if (!memory->imported)
-        blz_store_free(&memory->range);
+        blr_store_free(&memory->range);
     blr_memory_unreserve(memory->reserved);
     blz_external_delete(memory->external);
     blr_delete(memory);

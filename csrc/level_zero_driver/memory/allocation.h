@@ -7,7 +7,7 @@
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/driver/driver.h"
 #include "reference/memory/allocation.h"
-#include "level_zero_driver/memory/shared_backing.h"
+#include "reference/external/shared_store.h"
 
 struct blz_external;
 
@@ -22,7 +22,7 @@ struct blz_memory {
     uint64_t reserved;         /* bytes counted as the device's memory */
     struct blz_external *external; /* its external memory, owned, or NULL (external_memory.h) */
     bool imported;             /* opened from an IPC handle: closed, not freed */
-    struct blz_store_range range; /* its range in the store, once an IPC handle exists */
+    struct blr_store_range range; /* its range in the store, once an IPC handle exists */
     void (*unmap)(struct blz_memory *memory); /* of mapped virtual memory: called instead of munmap; NULL otherwise */
     void *owner;               /* for unmap */
 };

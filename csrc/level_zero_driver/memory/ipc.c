@@ -13,48 +13,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PURPOSE_MEMORY 1u
 #define FLAGS (ZE_IPC_MEMORY_FLAG_BIAS_CACHED | ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED)
 
 /* Contents of an IPC handle. */
 struct message {
-    struct blz_store_name name;
+    struct blr_store_name name;
     uint64_t size; /* of the allocation; the range has whole pages */
 };
 
 _Static_assert(sizeof(struct message) <= sizeof(ze_ipc_mem_handle_t), "messages travel in handles");
-
-/* Copies pages, and skips pages of zeros so that they stay unallocated. */
-static void copy_pages(unsigned char *to, const unsigned char *from, uint64_t size)
-{
-    static const unsigned char zeros[4096];
-    for (uint64_t at = 0; at < size; at += sizeof zeros) {
-        uint64_t length = size - at < sizeof zeros ? size - at : sizeof zeros;
-        if (memcmp(from + at, zeros, length) != 0)
-            memcpy(to + at, from + at, length);
-    }
-}
-
-/* Call while all commands are stopped. */
-static ze_result_t move_to_store(struct blz_memory *memory)
-{
-    struct blz_store_range range;
-    ze_result_t result = blz_store_allocate(memory->mapped, &range);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    void *place = blz_store_map(&range, NULL);
-    if (place != NULL) {
-        copy_pages(place, memory->mapping, memory->mapped);
-        munmap(place, range.size);
-        place = blz_store_map(&range, memory->mapping);
-    }
-    if (place == NULL) {
-        blz_store_free(&range);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    memory->range = range;
-    return ZE_RESULT_SUCCESS;
-}
 
 ze_result_t blz_ipc_check_type(const ze_ipc_mem_handle_type_ext_desc_t *desc)
 {
@@ -77,9 +44,9 @@ static ze_result_t share(struct blr_allocation *allocation, struct blz_memory *m
     ze_result_t result = ZE_RESULT_SUCCESS;
     blz_stream_hold_all();
     if (memory->range.size == 0)
-        result = move_to_store(memory);
+        result = blz_result(blr_store_move(memory->mapping, memory->mapped, &memory->range));
     if (result == ZE_RESULT_SUCCESS)
-        result = blz_store_name(&memory->range, PURPOSE_MEMORY, 0, &message.name);
+        message.name = blr_store_name(&memory->range, BLR_STORE_ZE_MEMORY, 0);
     blz_stream_go_on();
     memset(ipc, 0, sizeof *ipc);
     memcpy(ipc, &message, sizeof message);
@@ -137,7 +104,7 @@ static ze_result_t open_memory(struct blz_context *context, struct blz_device *d
     struct blz_memory description = {.device = device, .type = ZE_MEMORY_TYPE_DEVICE, .mapped = message.name.size, .imported = true};
     if (message.size == 0 || message.size > message.name.size)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are not a memory handle of this driver");
-    ze_result_t result = blz_store_open(&message.name, PURPOSE_MEMORY, &description.mapping);
+    ze_result_t result = blz_result(blr_store_open(&message.name, BLR_STORE_ZE_MEMORY, &description.mapping));
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = blz_memory_take(context, &description, message.size, pointer);

@@ -18,7 +18,7 @@
 static void destroy(struct blr_object *object)
 {
     struct blz_physical *physical = (struct blz_physical *)object;
-    blz_store_free(&physical->range);
+    blr_store_free(&physical->range);
     blz_external_delete(physical->external);
     blr_memory_unreserve(physical->size);
     blz_context_release(physical->context);
@@ -33,8 +33,8 @@ ze_result_t blz_physical_acquire(ze_physical_mem_handle_t handle, struct blz_phy
 void *blz_physical_map(const struct blz_physical *physical, uint64_t offset, uint64_t size, void *address)
 {
     if (physical->external == NULL) {
-        const struct blz_store_range range = {.offset = physical->range.offset + offset, .size = size};
-        return blz_store_map(&range, address);
+        const struct blr_store_range range = {.offset = physical->range.offset + offset, .size = size};
+        return blr_store_map(&range, address);
     }
     void *mapped = mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, physical->external->file,
                         (off_t)(physical->external->offset + offset));
@@ -71,7 +71,7 @@ static ze_result_t create(struct blz_context *context, struct blz_device *device
     physical->size = desc->size;
     physical->id = atomic_fetch_add(&last_id, 1) + 1;
     ze_result_t result = shared[0].address == NULL && shared[1].address == NULL
-                             ? blz_store_allocate(desc->size, &physical->range)
+                             ? blz_result(blr_store_allocate(desc->size, &physical->range))
                              : blz_external_physical(shared[0].address, shared[1].address, desc->size,
                                                      &physical->external);
     if (result != ZE_RESULT_SUCCESS) {

@@ -5,7 +5,7 @@
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/driver/driver.h"
 #include "level_zero_driver/memory/external_memory.h"
-#include "level_zero_driver/memory/shared_backing.h"
+#include "reference/external/shared_store.h"
 
 struct blz_physical {
     struct blr_object object;
@@ -14,7 +14,7 @@ struct blz_physical {
     ze_memory_type_t type;
     uint64_t size;
     uint64_t id;
-    struct blz_store_range range;
+    struct blr_store_range range;
     struct blz_external *external; /* replaces the range; owned, or NULL */
 };
 

@@ -15,7 +15,6 @@
      ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)
 #define SCOPE_FLAGS (ZE_EVENT_SCOPE_FLAG_SUBDEVICE | ZE_EVENT_SCOPE_FLAG_DEVICE | ZE_EVENT_SCOPE_FLAG_HOST)
 #define MAX_EVENTS (1u << 20) /* of one pool */
-#define PURPOSE_EVENTS 2u
 
 /* ---------------------------------------------------------------- pools */
 
@@ -25,7 +24,7 @@ static void destroy_pool(struct blr_object *object)
     if (pool->slots != NULL)
         munmap(pool->slots, pool->range.size);
     if (!pool->opened)
-        blz_store_free(&pool->range);
+        blr_store_free(&pool->range);
     if (pool->context != NULL)
         blz_context_release(pool->context);
     blr_delete(pool);
@@ -38,10 +37,10 @@ ze_result_t blz_event_pool_acquire(ze_event_pool_handle_t handle, struct blz_eve
 
 static ze_result_t make_slots(struct blz_event_pool *pool)
 {
-    ze_result_t result = blz_store_allocate((uint64_t)pool->count * sizeof *pool->slots, &pool->range);
+    ze_result_t result = blz_result(blr_store_allocate((uint64_t)pool->count * sizeof *pool->slots, &pool->range));
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    pool->slots = blz_store_map(&pool->range, NULL);
+    pool->slots = blr_store_map(&pool->range, NULL);
     return pool->slots != NULL ? ZE_RESULT_SUCCESS : blz_fail_memory("the events of a pool");
 }
 
@@ -182,8 +181,7 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_
                           "the event pool was %s: a pool that was created here with ZE_EVENT_POOL_FLAG_IPC is needed",
                           pool->opened ? "opened from another process" : "created without ZE_EVENT_POOL_FLAG_IPC");
     } else {
-        struct blz_store_name name;
-        result = blz_store_name(&pool->range, PURPOSE_EVENTS, pool->count, &name);
+        const struct blr_store_name name = blr_store_name(&pool->range, BLR_STORE_ZE_EVENTS, pool->count);
         memset(ipc, 0, sizeof *ipc);
         memcpy(ipc, &name, sizeof name);
         memcpy(ipc->data + sizeof name, &pool->flags, sizeof pool->flags);
@@ -204,7 +202,7 @@ ze_result_t zeEventPoolPutIpcHandle(ze_context_handle_t context_handle, ze_ipc_e
 
 static ze_result_t open_pool(struct blz_context *context, const ze_ipc_event_pool_handle_t *ipc, ze_event_pool_handle_t *handle)
 {
-    struct blz_store_name name;
+    struct blr_store_name name;
     struct blz_event_pool *pool = blr_new(sizeof *pool);
     if (pool == NULL)
         return blz_fail_memory("an event pool");
@@ -214,10 +212,10 @@ static ze_result_t open_pool(struct blz_context *context, const ze_ipc_event_poo
     pool->context = context;
     pool->opened = true;
     void *slots = NULL;
-    ze_result_t result = blz_store_open(&name, PURPOSE_EVENTS, &slots);
+    ze_result_t result = blz_result(blr_store_open(&name, BLR_STORE_ZE_EVENTS, &slots));
     if (result == ZE_RESULT_SUCCESS) {
         pool->slots = slots;
-        pool->range = (struct blz_store_range){.offset = name.offset, .size = name.size};
+        pool->range = (struct blr_store_range){.offset = name.offset, .size = name.size};
         pool->count = name.detail;
         if (pool->count == 0 || pool->count > name.size / sizeof *pool->slots || (pool->flags & ~(uint32_t)POOL_FLAGS) != 0)
             result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are not an event pool handle of this driver");

@@ -5,7 +5,7 @@
 
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/sync/signal_slot.h"
-#include "level_zero_driver/memory/shared_backing.h"
+#include "reference/external/shared_store.h"
 
 struct blz_stream;
 
@@ -17,7 +17,7 @@ struct blz_event_pool {
     uint32_t count;
     bool opened;                 /* opened from an IPC handle: closed, not destroyed */
     struct blz_slot *slots;       /* of a pool that can be shared; NULL otherwise: each event has its own slot */
-    struct blz_store_range range; /* where the slots are stored */
+    struct blr_store_range range; /* where the slots are stored */
 };
 
 struct blz_event {

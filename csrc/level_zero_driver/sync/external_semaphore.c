@@ -27,7 +27,7 @@ static ze_result_t import(const ze_external_semaphore_ext_desc_t *desc,
     struct blz_semaphore *semaphore = blr_new(sizeof *semaphore);
     if (semaphore == NULL)
         return blz_fail_memory("a semaphore");
-    ze_result_t result = blz_result(blr_semaphore_open(&semaphore->semaphore, timeline, fd_desc->fd));
+    ze_result_t result = blz_result(blr_semaphore_open(&semaphore->semaphore, timeline, fd_desc->fd, 0));
     if (result == ZE_RESULT_SUCCESS)
         return blz_register(&semaphore->object, BLR_KIND_ZE_SEMAPHORE, destroy, handle);
     blr_delete(semaphore);

@@ -1,6 +1,7 @@
 /* External memory objects: import, and the images and linear ranges mapped from them. */
 #include "platform/heap.h"
 #include "external/shared_file.h"
+#include "image/blocks/block_format.h"
 #include "image/image_memory.h"
 #include "memory/allocation.h"
 
@@ -95,6 +96,9 @@ static blr_result_t map_image(const struct external_memory *memory, const blr_im
     if (desc->type != BLR_IMAGE_STANDARD && desc->type != BLR_IMAGE_MIPMAP)
         return blr_fail(BLR_RESULT_UNSUPPORTED, "image type %d: of external memory STANDARD (0) and MIPMAP (1) images are made",
                         (int)desc->type);
+    if (blr_block_format_get(desc->channel_type) != NULL)
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "an image of %s of external memory: copy its blocks to one of blrImageCreate",
+                        blr_format_get(desc->channel_type)->name);
     struct blr_texture_level levels[BLR_MAX_MIP_LEVELS];
     uint64_t size = blr_external_lay_out(memory->external.exporter, desc, levels);
     if (size > memory->size)

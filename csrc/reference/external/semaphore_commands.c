@@ -26,7 +26,7 @@ static struct external_semaphore *acquire(blr_external_semaphore_t handle)
 
 /* ---------------------------------------------------------------- import */
 
-static blr_result_t import(struct blr_context *context, blr_semaphore_type_t type, int file, blr_external_semaphore_t *handle)
+static blr_result_t import(struct blr_context *context, blr_semaphore_type_t type, int file, uint64_t offset, blr_external_semaphore_t *handle)
 {
     if (handle == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "semaphore is NULL: an output pointer is required");
@@ -36,7 +36,7 @@ static blr_result_t import(struct blr_context *context, blr_semaphore_type_t typ
     struct external_semaphore *own = blr_new(sizeof *own);
     if (own == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory to describe an external semaphore");
-    blr_result_t result = blr_semaphore_open(&own->semaphore, type == BLR_SEMAPHORE_TIMELINE, file);
+    blr_result_t result = blr_semaphore_open(&own->semaphore, type == BLR_SEMAPHORE_TIMELINE, file, offset);
     if (result == BLR_RESULT_SUCCESS) {
         result = blr_object_register(&own->object, BLR_KIND_EXTERNAL_SEMAPHORE, destroy);
         if (result != BLR_RESULT_SUCCESS)
@@ -58,7 +58,17 @@ blr_result_t blrExternalSemaphoreImport(blr_context_t context_handle, blr_semaph
     struct blr_context *context = blr_context_acquire(context_handle);
     if (context == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    blr_result_t result = import(context, type, file, handle);
+    blr_result_t result = import(context, type, file, 0, handle);
+    blr_context_release(context);
+    return result;
+}
+
+blr_result_t blr_timeline_import(blr_context_t context_handle, int32_t file, uint64_t offset, blr_external_semaphore_t *handle)
+{
+    struct blr_context *context = blr_context_acquire(context_handle);
+    if (context == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = import(context, BLR_SEMAPHORE_TIMELINE, file, offset, handle);
     blr_context_release(context);
     return result;
 }

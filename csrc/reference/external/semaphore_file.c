@@ -34,10 +34,10 @@
 /* The name of an eventfd in /proc is anon_inode:[eventfd]. */
 static bool is_eventfd(int file) { return blr_file_is_named(file, "anon_inode:[eventfd]"); }
 
-static blr_result_t open_timeline(struct blr_semaphore *semaphore, int fd)
+static blr_result_t open_timeline(struct blr_semaphore *semaphore, int fd, uint64_t offset)
 {
     struct stat status;
-    if (fstat(semaphore->file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof *semaphore->timeline)
+    if (fstat(semaphore->file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < (off_t)(offset + sizeof *semaphore->timeline))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is not a timeline: a file that begins with a number of 8 bytes is "
                         "required", fd);
@@ -52,14 +52,14 @@ static blr_result_t open_timeline(struct blr_semaphore *semaphore, int fd)
     if (!blr_file_is_writable(semaphore->file))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is not open for both reading and writing, as a timeline has to be", fd);
-    void *mapped = mmap(NULL, sizeof *semaphore->timeline, PROT_READ | PROT_WRITE, MAP_SHARED, semaphore->file, 0);
+    void *mapped = mmap(NULL, sizeof *semaphore->timeline, PROT_READ | PROT_WRITE, MAP_SHARED, semaphore->file, (off_t)offset);
     if (mapped == MAP_FAILED)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", fd, strerror(errno));
     semaphore->timeline = mapped;
     return BLR_RESULT_SUCCESS;
 }
 
-blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, int file)
+blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, int file, uint64_t offset)
 {
     semaphore->timeline = NULL;
     semaphore->flag = NULL;
@@ -68,7 +68,7 @@ blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, 
     if (semaphore->file < 0)
         result = blr_file_fail_open(file);
     else if (timeline)
-        result = open_timeline(semaphore, file);
+        result = open_timeline(semaphore, file, offset);
     else if (blr_file_is_named(semaphore->file, BLR_SHARED_FLAG_NAME))
         result = blr_shared_flag_open(&semaphore->flag, semaphore->file, file);
     else if (!is_eventfd(semaphore->file))

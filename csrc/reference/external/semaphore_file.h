@@ -27,14 +27,18 @@ struct blr_semaphore {
     struct blr_shared_flag *flag; /* mapped semaphore of SwiftShader, or NULL */
 };
 
-/* Opens a semaphore of a kind; the caller keeps ownership of the given descriptor. */
-BLR_SHARED blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, int file);
+/* Opens a semaphore of a kind; the caller keeps ownership of the given descriptor. A timeline begins at an offset of whole
+ * pages, other semaphores at 0. */
+BLR_SHARED blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, int file, uint64_t offset);
 BLR_SHARED void blr_semaphore_close(struct blr_semaphore *semaphore);
 
 /* Waits until the deadline of blr_clock_now at most, then fails with TIMEOUT. UNKNOWN when reading the descriptor
  * fails. value is used for timelines only. */
 BLR_SHARED blr_result_t blr_semaphore_wait(struct blr_semaphore *semaphore, uint64_t value, uint64_t deadline);
 BLR_SHARED blr_result_t blr_semaphore_signal(struct blr_semaphore *semaphore, uint64_t value);
+
+/* blrExternalSemaphoreImport for a timeline at an offset of the file. */
+BLR_SHARED blr_result_t blr_timeline_import(blr_context_t context, int32_t file, uint64_t offset, blr_external_semaphore_t *semaphore);
 
 /* Fails with UNKNOWN after a timeout; the message names the semaphore by its handle and gives its current state. */
 BLR_SHARED blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t handle, uint64_t value, double seconds);

@@ -67,6 +67,15 @@ char *blr_copy_text(const char *text)
     return copy;
 }
 
+static uint64_t page_size(void)
+{
+#if defined(_WIN32)
+    return 4096;
+#else
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+#endif
+}
+
 static void *heap_allocate(uint64_t size, uint64_t alignment, bool zeroed)
 {
 #if defined(_WIN32)
@@ -84,7 +93,7 @@ static void *heap_allocate(uint64_t size, uint64_t alignment, bool zeroed)
 #if USE_MAPPINGS
 static void *map(uint64_t size, uint64_t alignment, uint64_t *mapped)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t page = page_size();
     uint64_t length = (size + page - 1) & ~(page - 1);
     if (length < size || length + alignment < length)
         return NULL;
@@ -111,6 +120,9 @@ static int allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment, 
         return 0;
     if (size >= MAPPED_FROM && size > blr_memory_available())
         return 0;
+    const uint64_t page = page_size();
+    if (alignment >= page) /* no other memory lies in its last page */
+        size = (size + page - 1) / page * page;
 #if USE_MAPPINGS
     if (size >= MAPPED_FROM)
         pages->base = map(size, alignment < MAPPED_FROM ? MAPPED_FROM : alignment, &pages->mapped);

@@ -21,7 +21,8 @@ BLR_SHARED char *blr_copy_text(const char *text);
 void *blr_block_new(size_t size);
 void blr_block_delete(void *block);
 
-/* Zeroed memory, refused when the machine cannot back its size; alignment is a power of two. */
+/* Zeroed memory, refused when the machine cannot back its size; alignment is a power of two. Aligned to a page, it has whole
+ * pages for itself. */
 struct blr_pages {
     void *base;
     uint64_t size;

@@ -58,7 +58,8 @@ enum blr_kind {
     BLR_KIND_COUNT,
     /* that share the number of a kind that only the other table has: five bits have no more */
     BLR_KIND_CU_USER_OBJECT = BLR_KIND_ZE_FENCE,
-    BLR_KIND_CU_ALLOCATION = BLR_KIND_ZE_PHYSICAL_MEMORY
+    BLR_KIND_CU_ALLOCATION = BLR_KIND_ZE_PHYSICAL_MEMORY,
+    BLR_KIND_CU_IMPORT = BLR_KIND_ZE_EVENT_POOL
 };
 
 struct blr_object {

@@ -13,6 +13,9 @@ blr_mutex_t blr_scheduler_mutex = BLR_MUTEX_INIT;
 static _Thread_local uint64_t current_queue;
 static _Thread_local struct blr_error *current_host_error;
 
+/* Under the lock: who holds work, and how many commands and host functions access memory. */
+static uint32_t holders, accesses;
+
 void *blr_command_new(size_t size, blr_result_t (*run)(struct blr_command *command),
                       void (*release)(struct blr_command *command))
 {
@@ -219,6 +222,53 @@ blr_result_t blr_submit(struct blr_queue *queue, struct blr_command *command, ui
     return result;
 }
 
+/* ---------------------------------------------------------------- holding work */
+
+/* Waits, with the lock, until a number is 0: that is rare and brief. */
+static void wait_for_zero(const uint32_t *number)
+{
+    while (*number > 0) {
+        blr_mutex_unlock(&blr_scheduler_mutex);
+        blr_thread_yield();
+        blr_mutex_lock(&blr_scheduler_mutex);
+    }
+}
+
+static void begin_access(void)
+{
+    wait_for_zero(&holders);
+    accesses++;
+}
+
+void blr_work_begin(void)
+{
+    blr_mutex_lock(&blr_scheduler_mutex);
+    begin_access();
+    blr_mutex_unlock(&blr_scheduler_mutex);
+}
+
+void blr_work_end(void)
+{
+    blr_mutex_lock(&blr_scheduler_mutex);
+    accesses--;
+    blr_mutex_unlock(&blr_scheduler_mutex);
+}
+
+void blr_work_hold(void)
+{
+    blr_mutex_lock(&blr_scheduler_mutex);
+    holders++;
+    wait_for_zero(&accesses);
+    blr_mutex_unlock(&blr_scheduler_mutex);
+}
+
+void blr_work_go_on(void)
+{
+    blr_mutex_lock(&blr_scheduler_mutex);
+    holders--;
+    blr_mutex_unlock(&blr_scheduler_mutex);
+}
+
 /* ---------------------------------------------------------------- execution */
 
 static blr_result_t run_command(struct blr_command *command, struct blr_error *error)
@@ -273,6 +323,8 @@ void blr_scheduler_execute(struct blr_command *command)
     if (keeps_thread) {
         queue->running_functions++;
         blr_queue_add_workers(queue); /* the host function may wait for ready commands behind it */
+    } else {
+        begin_access();
     }
     blr_mutex_unlock(&blr_scheduler_mutex);
 
@@ -297,6 +349,8 @@ void blr_scheduler_execute(struct blr_command *command)
     blr_mutex_lock(&blr_scheduler_mutex);
     if (keeps_thread)
         queue->running_functions--;
+    else
+        accesses--;
     unlink_command(command);
     event->command = NULL;
     blr_scheduler_complete(event, result, error.message);

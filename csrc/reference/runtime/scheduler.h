@@ -71,6 +71,13 @@ blr_result_t blr_submit(struct blr_queue *queue, struct blr_command *command, ui
  * freed afterwards. */
 void blr_scheduler_execute(struct blr_command *command);
 
+/* Lets no command begin that accesses memory, and waits for those that run, until work goes on: commands that wait for
+ * something outside keep waiting. Host functions that access memory of the device do so between begin and end. */
+BLR_SHARED void blr_work_hold(void);
+BLR_SHARED void blr_work_go_on(void);
+BLR_SHARED void blr_work_begin(void);
+BLR_SHARED void blr_work_end(void);
+
 /* Marks the event complete and resolves the dependencies of its waiters. Needs the lock. message is NULL for
  * success. */
 void blr_scheduler_complete(struct blr_event *event, blr_result_t result, const char *message);

@@ -125,6 +125,64 @@ static void test_left_behind(void)
     CHECK(now == NULL);
 }
 
+/* Arrays of blocks: copies count blocks of texels, there are no surfaces, and textures of sRGB need their flag. */
+static void test_blocks(void)
+{
+    CUcontext context;
+    CUarray array, level;
+    CUmipmappedArray mipmap;
+    CUtexObject texture;
+    CUdeviceptr memory;
+    unsigned char blocks[4][5][16], back[4][5][16] = {{{0}}};
+    SUCCEEDS(cuCtxCreate_v2(&context, 0, 0));
+    for (int i = 0; i < (int)sizeof blocks; i++)
+        ((unsigned char *)blocks)[i] = (unsigned char)(7 * i);
+    CUDA_ARRAY3D_DESCRIPTOR descriptor = {18, 14, 0, CU_AD_FORMAT_BC7_UNORM_SRGB, 4, CUDA_ARRAY3D_SURFACE_LDST};
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate_v2(&array, &descriptor));
+    descriptor.Flags = 0;
+    descriptor.NumChannels = 2;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate_v2(&array, &descriptor));
+    descriptor.NumChannels = 4;
+    descriptor.Height = 0;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate_v2(&array, &descriptor));
+    descriptor.Height = 14;
+    SUCCEEDS(cuArray3DCreate_v2(&array, &descriptor));
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = blocks, .srcPitch = sizeof blocks[0],
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array, .WidthInBytes = sizeof blocks[0],
+                          .Height = 4, .Depth = 1};
+    SUCCEEDS(cuMemcpy3D_v2(&copy));
+    copy.Height = 5;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D_v2(&copy));
+    copy.Height = 4;
+    copy.WidthInBytes = 4;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D_v2(&copy));
+    CUDA_MEMCPY3D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array, .dstMemoryType = CU_MEMORYTYPE_HOST,
+                         .dstHost = back, .dstPitch = sizeof back[0], .WidthInBytes = sizeof back[0], .Height = 4, .Depth = 1};
+    SUCCEEDS(cuMemcpy3D_v2(&out));
+    CHECK(memcmp(blocks, back, sizeof blocks) == 0);
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    CUDA_TEXTURE_DESC description = {.flags = 0};
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&texture, &resource, &description, NULL));
+    description.flags = CU_TRSF_SRGB;
+    SUCCEEDS(cuTexObjectCreate(&texture, &resource, &description, NULL));
+    SUCCEEDS(cuTexObjectDestroy(texture));
+    SUCCEEDS(cuArrayDestroy(array));
+    CUDA_ARRAY_MEMORY_REQUIREMENTS requirements;
+    SUCCEEDS(cuMipmappedArrayCreate(&mipmap, &descriptor, 5));
+    SUCCEEDS(cuMipmappedArrayGetMemoryRequirements(&requirements, mipmap, 0));
+    CHECK_EQUAL(16 * (5 * 4 + 3 * 2 + 1 + 1 + 1), requirements.size);
+    SUCCEEDS(cuMipmappedArrayGetLevel(&level, mipmap, 1));
+    SUCCEEDS(cuArray3DGetDescriptor_v2(&descriptor, level));
+    CHECK(descriptor.Width == 9 && descriptor.Height == 7);
+    SUCCEEDS(cuMipmappedArrayDestroy(mipmap));
+    SUCCEEDS(cuMemAlloc_v2(&memory, 4096));
+    CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+                                 .res.pitch2D = {memory, CU_AD_FORMAT_BC1_UNORM, 4, 8, 8, 512}};
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&texture, &linear, &description, NULL));
+    SUCCEEDS(cuMemFree_v2(memory));
+    SUCCEEDS(cuCtxDestroy_v2(context));
+}
+
 enum { THREADS = 4, ROUNDS = 50, ITEMS = 64 };
 
 /* Every thread launches on streams of both contexts; the sums tell whether each launch ran once. */
@@ -190,7 +248,7 @@ static void test_absent(void)
 {
     CUtexref reference;
     GIVES(CUDA_ERROR_NOT_SUPPORTED, cuTexRefCreate(&reference));
-    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuCtxAttach(NULL, 0));
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphicsUnregisterResource(NULL));
 }
 
 int main(void)
@@ -200,6 +258,7 @@ int main(void)
     test_lookup();
     test_handles();
     test_left_behind();
+    test_blocks();
     test_threads();
     test_absent();
     return 0;
