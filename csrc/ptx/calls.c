@@ -269,5 +269,5 @@ static void emit_call(struct ptx_emitter *e)
 static void emit_nothing(struct ptx_emitter *e) { (void)e; }
 
 const struct ptx_handler ptx_control_handlers[] = {
-    {"call", emit_call}, {"nanosleep", emit_nothing}, {"pmevent", emit_nothing}, {"griddepcontrol", emit_nothing},
+    {"call", emit_call}, {"pmevent", emit_nothing}, {"griddepcontrol", emit_nothing},
     {"brkpt", ptx_trap}, {NULL, NULL}};

@@ -4,6 +4,7 @@
 #include "emit.h"
 #include "library/grid.h"
 #include "library/kernel_heap.h"
+#include "waits/imports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static struct ptx_words *translate(struct ptx_module *module)
     ptx_need(words, CAN_ADDRESSES);
     ptx_need(words, CAN_KERNEL);
     program->globals_base = declare_globals(words);
+    program->numbers_barriers = ptx_has_numbered_barriers(module);
     for (uint32_t n = 0; n < module->function_count; n++)
         for (uint32_t level = 0; level < (module->functions[n]->is_recursive ? PTX_LEVELS : 1); level++) {
             struct ptx_emitter *e = ptx_allocate(build, 1, sizeof *e);

@@ -64,12 +64,15 @@ struct ptx_aggregate {
 };
 
 #define PTX_APPROXIMATIONS 6u
+#define PTX_IMPORTS 4u /* waits/imports.h */
 
 /* What all functions share. */
 struct ptx_program {
     uint32_t globals_base, shared_variable; /* ids, 0: none */
     uint32_t builtins[64];                  /* variables, by the number of the built-in */
     uint32_t approximations[PTX_APPROXIMATIONS]; /* variables: the tables of approx.c */
+    uint32_t imports[PTX_IMPORTS];          /* functions of the executor */
+    bool numbers_barriers;                  /* a barrier has another number than 0, or a count */
     struct ptx_known *facts;                /* by id */
     uint32_t known_capacity;
 };
@@ -196,7 +199,7 @@ struct ptx_handler {
 };
 extern const struct ptx_handler ptx_integer_handlers[], ptx_bit_handlers[], ptx_float_handlers[], ptx_move_handlers[],
     ptx_memory_handlers[], ptx_atomic_handlers[], ptx_warp_handlers[], ptx_texture_handlers[], ptx_control_handlers[],
-    ptx_video_handlers[];
+    ptx_video_handlers[], ptx_barrier_handlers[], ptx_mbarrier_handlers[];
 
 /* Floats (floats.c, approx.c, rounded.c) */
 void ptx_float_arithmetic(struct ptx_emitter *emitter);

@@ -44,7 +44,8 @@ static bool ends(const char *name)
 static bool is_effective(const char *name)
 {
     static const char *const list[] = {"ld", "ldu", "st", "atom", "red", "call", "bar", "barrier", "tex", "tld4", "txq", "suld",
-                                       "sust", "suq", "shfl", "vote", "match", "redux", "activemask", "elect", "nanosleep", NULL};
+                                       "sust", "suq", "shfl", "vote", "match", "redux", "activemask", "elect", "nanosleep", "mbarrier", "cp",
+                                       "brkpt", NULL};
     return is_one_of(name, list);
 }
 

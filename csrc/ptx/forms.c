@@ -32,6 +32,7 @@
 #define VECTOR "?v2|v4|v8"
 #define MEMORY "b8|u8|s8|f16|bf16|" V
 #define SCOPE "cta|gpu|sys"
+#define OF_BLOCK "?shared|shared::cta"
 #define ORDERED "?relaxed|acquire|release|acq_rel ?cta|gpu|sys ?global|shared|shared::cta"
 #define PLANES "1d|2d|3d|a1d|a2d"
 #define TEXEL "v4 f32|s32|u32|f16"
@@ -109,7 +110,8 @@ static const struct ptx_form {
     {"prefetch", 1, 1, "?global|local L1|L2"}, {"prefetch", 1, 1, "global L2::evict_last|L2::evict_normal"}, {"prefetchu", 1, 1, "L1"},
     {"discard", 2, 2, "?global L2"}, {"applypriority", 2, 2, "?global L2::evict_normal"},
     {"cp", 3, 4, "async ca|cg shared|shared::cta global " HINT " " AHEAD}, {"cp", 0, 0, "async commit_group|wait_all"},
-    {"cp", 1, 1, "async wait_group"},
+    {"cp", 1, 1, "async wait_group"}, {"cp", 4, 4, "async bulk shared::cta global mbarrier::complete_tx::bytes"}, {"cp", 3, 3, "async bulk global shared::cta bulk_group"},
+    {"cp", 0, 0, "async bulk commit_group"}, {"cp", 1, 1, "async bulk wait_group ?read"}, {"cp", 1, 1, "async mbarrier arrive ?noinc " OF_BLOCK " b64"},
     {"atom", 3, 4, ORDERED " and|or|xor|exch " HINT " b32|b64"}, {"atom", 4, 4, ORDERED " cas b16|b32|b64"},
     {"atom", 3, 4, ORDERED " add " HINT " u32|s32|u64|f32|f64"}, {"atom", 3, 4, ORDERED " inc|dec " HINT " u32"},
     {"atom", 3, 4, ORDERED " min|max " HINT " " C}, {"atom", 3, 4, ORDERED " add noftz " HINT " " H "|" BF},
@@ -122,10 +124,19 @@ static const struct ptx_form {
     {"shfl", 5, 5, "sync up|down|bfly|idx b32"}, {"shfl", 4, 4, "up|down|bfly|idx b32"}, {"vote", 3, 3, "sync all|any|uni pred"},
     {"vote", 3, 3, "sync ballot b32"}, {"vote", 2, 2, "all|any|uni pred"}, {"vote", 2, 2, "ballot b32"}, {"activemask", 1, 1, "b32"},
     {"elect", 2, 2, "sync"}, {"match", 3, 3, "any|all sync b32|b64"}, {"redux", 3, 3, "sync add|min|max u32|s32"},
-    {"redux", 3, 3, "sync and|or|xor b32"}, {"bar", 1, 1, "?cta sync"}, {"bar", 3, 3, "?cta red popc u32"}, {"bar", 3, 3, "?cta red and|or pred"},
-    {"bar", 1, 1, "warp sync"}, {"barrier", 1, 1, "?cta sync ?aligned"}, {"barrier", 3, 3, "?cta red popc ?aligned u32"},
-    {"barrier", 3, 3, "?cta red and|or ?aligned pred"}, {"membar", 0, 0, "cta|gl|sys"}, {"fence", 0, 0, "?sc|acq_rel " SCOPE},
-    {"fence", 0, 0, "proxy alias"},
+    {"redux", 3, 3, "sync and|or|xor b32"}, {"bar", 1, 2, "?cta sync"}, {"bar", 3, 4, "?cta red popc u32"}, {"bar", 3, 4, "?cta red and|or pred"},
+    {"bar", 2, 2, "?cta arrive"},
+    {"bar", 1, 1, "warp sync"}, {"barrier", 1, 2, "?cta sync ?aligned"}, {"barrier", 3, 4, "?cta red popc ?aligned u32"},
+    {"barrier", 2, 2, "?cta arrive ?aligned"},
+    {"barrier", 3, 4, "?cta red and|or ?aligned pred"}, {"membar", 0, 0, "cta|gl|sys"}, {"fence", 0, 0, "?sc|acq_rel|acquire|release " SCOPE "|cluster"},
+    {"fence", 0, 0, "proxy alias|async.global|async.shared::cta|async"}, {"fence", 0, 0, "mbarrier_init release cluster"},
+    {"mbarrier", 2, 2, "init " OF_BLOCK " b64"}, {"mbarrier", 1, 1, "inval " OF_BLOCK " b64"}, {"mbarrier", 2, 2, "pending_count b64"},
+    {"mbarrier", 2, 3, "arrive|arrive_drop ?release|relaxed ?cta|cluster " OF_BLOCK " b64"},
+    {"mbarrier", 3, 3, "arrive|arrive_drop noComplete ?release|relaxed ?cta|cluster " OF_BLOCK " b64"},
+    {"mbarrier", 3, 3, "arrive expect_tx ?release|relaxed ?cta|cluster " OF_BLOCK " b64"},
+    {"mbarrier", 2, 2, "expect_tx|complete_tx ?relaxed ?cta|cluster " OF_BLOCK " b64"},
+    {"mbarrier", 3, 3, "test_wait ?parity ?acquire|relaxed ?cta|cluster " OF_BLOCK " b64"},
+    {"mbarrier", 3, 4, "try_wait ?parity ?acquire|relaxed ?cta|cluster " OF_BLOCK " b64"},
     /* images */
     {"tex", 2, 2, PLANES "|cube " TEXEL " f32"}, {"tex", 2, 2, PLANES " " TEXEL " s32"}, {"tex", 3, 3, "level " PLANES "|cube " TEXEL " f32"},
     {"tex", 4, 4, "grad " PLANES " " TEXEL " f32"}, {"tld4", 2, 2, "r|g|b|a 2d " TEXEL " f32"},

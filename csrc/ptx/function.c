@@ -6,7 +6,7 @@
 static const struct ptx_handler *const handlers[] = {
     ptx_integer_handlers, ptx_bit_handlers, ptx_float_handlers, ptx_move_handlers, ptx_memory_handlers,
     ptx_atomic_handlers, ptx_warp_handlers, ptx_texture_handlers, ptx_control_handlers,
-    ptx_video_handlers};
+    ptx_video_handlers, ptx_barrier_handlers, ptx_mbarrier_handlers};
 
 static void emit_instruction(struct ptx_emitter *e, const struct ptx_instruction *i, bool is_decided)
 {

@@ -1,4 +1,4 @@
-/* Loads, stores and copies. */
+/* Loads and stores. */
 #include "emit.h"
 
 #include <string.h>
@@ -125,29 +125,8 @@ static void emit_st(struct ptx_emitter *e)
     ptx_emit_plain(e, OP_Store, operands, 4);
 }
 
-/* ---------------------------------------------------------------- copies */
-
-/* A copy that need not wait: cp.async. */
-static void emit_cp(struct ptx_emitter *e)
-{
-    const struct ptx_instruction *i = e->instruction;
-    if (!ptx_has(i, "async") || ptx_has(i, "bulk") || ptx_has(i, "mbarrier") || ptx_has(i, "tensor"))
-        ptx_refuse(e, "it is not supported");
-    if (ptx_has(i, "commit_group") || ptx_has(i, "wait_group") || ptx_has(i, "wait_all"))
-        return;
-    const uint64_t bytes = ptx_immediate(e, 2);
-    if ((bytes != 4 && bytes != 8 && bytes != 16) || i->operand_count > 3)
-        ptx_refuse(e, "a copy of 4, 8 or 16 bytes is supported");
-    const uint32_t vector = ptx_vector(e->words, PTX_I32, (uint32_t)bytes / 4);
-    const struct ptx_value to = ptx_address(e, operand_at(e, 0), PTX_SPACE_SHARED), from = ptx_address(e, operand_at(e, 1), PTX_SPACE_GLOBAL);
-    const uint32_t source[3] = {ptx_as_pointer(e, from, vector), 2, (uint32_t)bytes};
-    const uint32_t value = ptx_emit_typed(e, OP_Load, vector, source, 3);
-    const uint32_t target[4] = {ptx_as_pointer(e, to, vector), value, 2, (uint32_t)bytes};
-    ptx_emit_plain(e, OP_Store, target, 4);
-}
-
 static void emit_nothing(struct ptx_emitter *e) { (void)e; }
 
 const struct ptx_handler ptx_memory_handlers[] = {
-    {"ld", emit_ld}, {"ldu", emit_ld}, {"st", emit_st}, {"cp", emit_cp}, {"prefetch", emit_nothing}, {"prefetchu", emit_nothing},
+    {"ld", emit_ld}, {"ldu", emit_ld}, {"st", emit_st}, {"prefetch", emit_nothing}, {"prefetchu", emit_nothing},
     {"discard", emit_nothing}, {"applypriority", emit_nothing}, {NULL, NULL}};

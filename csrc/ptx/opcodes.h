@@ -3,12 +3,12 @@
 #define BINDLESS_PTX_OPCODES_H
 
 enum ptx_opcode {
-    OP_Name = 5, OP_Extension = 10, OP_ExtInstImport = 11, OP_ExtInst = 12, OP_MemoryModel = 14, OP_EntryPoint = 15,
+    OP_SourceExtension = 4, OP_Name = 5, OP_Extension = 10, OP_ExtInstImport = 11, OP_ExtInst = 12, OP_MemoryModel = 14, OP_EntryPoint = 15,
     OP_ExecutionMode = 16, OP_Capability = 17, OP_TypeVoid = 19, OP_TypeBool = 20, OP_TypeInt = 21, OP_TypeFloat = 22,
     OP_TypeVector = 23, OP_TypeImage = 25, OP_TypeSampledImage = 27, OP_TypeArray = 28, OP_TypeStruct = 30, OP_TypePointer = 32,
     OP_TypeFunction = 33, OP_ConstantTrue = 41, OP_ConstantFalse = 42, OP_Constant = 43, OP_ConstantComposite = 44,
     OP_ConstantNull = 46, OP_SpecConstant = 50, OP_SpecConstantOp = 52, OP_Function = 54, OP_FunctionParameter = 55,
-    OP_FunctionEnd = 56, OP_FunctionCall = 57, OP_Variable = 59, OP_Load = 61, OP_Store = 62, OP_InBoundsPtrAccessChain = 70,
+    OP_FunctionEnd = 56, OP_FunctionCall = 57, OP_Variable = 59, OP_Load = 61, OP_Store = 62, OP_CopyMemorySized = 64, OP_InBoundsPtrAccessChain = 70,
     OP_Decorate = 71, OP_CompositeConstruct = 80, OP_CompositeExtract = 81, OP_CopyObject = 83, OP_ImageSampleExplicitLod = 88,
     OP_ImageGather = 96, OP_ImageRead = 98, OP_ImageWrite = 99, OP_ImageQueryFormat = 101, OP_ImageQueryOrder = 102,
     OP_ImageQuerySizeLod = 103, OP_ImageQuerySize = 104, OP_ImageQueryLevels = 106, OP_ConvertFToU = 109, OP_ConvertFToS = 110,

@@ -1,10 +1,9 @@
-/* Exchanges and votes of a warp, which is a sub-group of 32 work-items; barriers of a block. */
+/* Exchanges and votes of a warp, which is a sub-group of 32 work-items. */
 #include "emit.h"
 
 #include <string.h>
 
 #define SUB_GROUP 3u
-#define WORK_GROUP 2u
 
 static struct ptx_value number(struct ptx_emitter *e, uint32_t value) { return ptx_bits_value(e, PTX_I32, value); }
 
@@ -163,47 +162,6 @@ static void emit_redux(struct ptx_emitter *e)
     ptx_result(e, result);
 }
 
-/* ---------------------------------------------------------------- barriers */
-
-static void wait(struct ptx_emitter *e)
-{
-    const uint32_t operands[3] = {number(e, WORK_GROUP).id, number(e, WORK_GROUP).id, number(e, 0x308).id};
-    ptx_emit_plain(e, OP_ControlBarrier, operands, 3);
-}
-
-static void emit_bar(struct ptx_emitter *e)
-{
-    const struct ptx_instruction *i = e->instruction;
-    if (ptx_has(i, "warp"))
-        return; /* the lanes of a warp run in lockstep */
-    if (ptx_has(i, "cluster") || ptx_has(i, "arrive"))
-        ptx_refuse(e, "it is not supported");
-    const bool folds = ptx_has(i, "red");
-    if (i->operand_count > (folds ? 3u : 1u))
-        ptx_refuse(e, "a barrier of a part of the block");
-    if (!folds) {
-        wait(e);
-        return;
-    }
-    const struct ptx_value condition = ptx_operand(e, i->operand_count - 1, PTX_PRED);
-    ptx_need(e->words, CAN_GROUPS);
-    struct ptx_value result;
-    if (ptx_has(i, "popc")) {
-        const uint32_t operands[3] = {number(e, WORK_GROUP).id, 0, ptx_resize(e, condition, PTX_I32, false).id};
-        result = ptx_emit(e, OP_GroupIAdd, PTX_I32, operands, 3);
-    } else {
-        const uint32_t operands[2] = {number(e, WORK_GROUP).id, condition.id};
-        result = ptx_emit(e, ptx_has(i, "and") ? OP_GroupAll : OP_GroupAny, PTX_BOOL, operands, 2);
-    }
-    ptx_write(e, &i->operands[0], result, false);
-}
-
-static void emit_fence(struct ptx_emitter *e)
-{
-    const uint32_t operands[2] = {number(e, 1).id, number(e, 0x308).id};
-    ptx_emit_plain(e, OP_MemoryBarrier, operands, 2);
-}
-
 const struct ptx_handler ptx_warp_handlers[] = {
     {"shfl", emit_shfl}, {"vote", emit_vote}, {"activemask", emit_activemask}, {"elect", emit_elect}, {"match", emit_match},
-    {"redux", emit_redux}, {"bar", emit_bar}, {"barrier", emit_bar}, {"membar", emit_fence}, {"fence", emit_fence}, {NULL, NULL}};
+    {"redux", emit_redux}, {NULL, NULL}};

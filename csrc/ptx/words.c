@@ -164,7 +164,7 @@ struct ptx_buffer ptx_assemble(struct ptx_words *words)
     struct ptx_buffer all = {0};
     static const uint32_t header[] = {0x07230203u, 0x00010300u, 0};
     const struct ptx_buffer *parts[] = {&words->entries, &words->modes, &words->names, &words->decorations,
-                                        &words->declarations, &words->functions};
+                                        &words->declarations, &words->imports, &words->functions};
     for (uint32_t i = 0; i < 3; i++)
         ptx_push(build, &all, header[i]);
     ptx_push(build, &all, words->bound);
@@ -176,8 +176,11 @@ struct ptx_buffer ptx_assemble(struct ptx_words *words)
     ptx_append_text(build, &all, OP_ExtInstImport, &words->math, 1, "OpenCL.std", NULL, 0);
     const uint32_t model[2] = {2, 2}; /* Physical64, OpenCL */
     ptx_append(build, &all, OP_MemoryModel, model, 2);
-    for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i] == &words->names)
+            ptx_append_text(build, &all, OP_SourceExtension, NULL, 0, "bindless_independent_work_items", NULL, 0);
         for (uint32_t k = 0; k < parts[i]->count; k++)
             ptx_push(build, &all, parts[i]->words[k]);
+    }
     return all;
 }

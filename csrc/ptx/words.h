@@ -32,7 +32,7 @@ struct ptx_words {
     const char *extensions[8];
     uint32_t extension_count;
     uint32_t math; /* id of the set OpenCL.std */
-    struct ptx_buffer entries, modes, names, decorations, declarations, functions;
+    struct ptx_buffer entries, modes, names, decorations, declarations, imports, functions;
     struct ptx_declaration *list;
     uint32_t list_count, list_capacity;
     uint32_t buckets[PTX_DECLARATION_BUCKETS]; /* 1 + an index of the list */

@@ -89,10 +89,10 @@ static void test_refused(void)
     refuses("\x7f" "ELF", 1, "");
     refuses(HEAD ".entry k() {\n add.u32 %r1, 1, 2;\n}", 5, "%r1");
     refuses(HEAD ".entry k() {\n.reg .b32 %r<4>;\n wgmma.fence.sync.aligned;\n}", 6, "wgmma.fence.sync.aligned");
-    refuses(HEAD ".entry k() {\n.reg .b32 %r<4>;\n\n cp.async.bulk.commit_group;\n}", 7, "cp.async.bulk.commit_group");
+    refuses(HEAD ".entry k() {\n.reg .b32 %r<4>;\n\n mapa.u32 %r1, %r2, 1;\n}", 7, "mapa.u32");
     refuses(HEAD ".entry k() {\n.reg .b32 %r<9>;\n mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1},{%r1},{%r1},{%r1};\n}", 6, "mma.sync");
     refuses(HEAD ".entry k() {\n bra NOWHERE;\n}", 5, "NOWHERE");
-    refuses(HEAD ".entry k() {\n bar.sync 0, 64;\n}", 5, "bar.sync");
+    refuses(HEAD ".entry k() {\n barrier.cluster.arrive;\n}", 5, "barrier.cluster.arrive");
     refuses(HEAD ".entry k() {\n.reg .b32 %r<2>;\n.reg .b32 %r<2>;\n}", 6, "twice");
     refuses(HEAD ".extern .func missing();\n.entry k() {\n call missing;\n}", 6, "missing");
     refuses(HEAD ".global .b8 x[2] = {1,2,3};", 4, "x");

@@ -1,7 +1,7 @@
 """Fixtures: the compiler, and the programs of this folder on the reference device.
 
 The files ``programs/*.ptx`` are NVRTC 13's output for the files ``*.cu`` beside them (``compute_80``, C++17,
-``-default-device``, ``--device-int128``).
+``-default-device``, ``--device-int128``); those of ``barriers.cu`` are for ``compute_80`` and ``compute_90``.
 """
 
 from __future__ import annotations

@@ -103,8 +103,12 @@ st.const.u32 [%rd1], %r1
 st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3]
 prefetch.tensormap [%rd1]
 cp.async.ca.shared.global.L2::32B [%r1], [%rd1], 4
-cp.async.bulk.commit_group
-cp.async.mbarrier.arrive.b64 [%r1]
+cp.async.bulk.prefetch.L2.global [%rd1], 64
+cp.async.mbarrier.arrive.shared.u64 [%r1]
+cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 64
+mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1]
+mbarrier.test_wait.shared.b64 %p1, [%rd1]
+mbarrier.init.shared.u64 [%rd1], 1
 atom.add.s64 %rd1, [%rd1], %rd2
 atom.foo.global.add.u32 %r1, [%rd1], %r2
 atom.global.add.f16 %h1, [%rd1], %h2
@@ -119,12 +123,13 @@ vote.sync.none.pred %p1, %p2, -1
 match.sync.any.b32 %r1, %r1, -1
 redux.sync.add.f32 %f1, %f1, -1
 redux.sync.xor.u32 %r1, %r1, -1
-bar.sync 0, 64
-bar.arrive 0, 64
+bar.sync 0, 64, 1
+bar.arrive 0
+bar.sync.aligned 0
 bar.red.xor.pred %p1, 0, %p2
 barrier.cluster.arrive
 membar.cluster
-fence.mbarrier_init.release.cluster
+fence.proxy.tensormap::generic.release.gpu
 tex.2d.v2.f32.f32 {%f1,%f2}, [%rd1, {%f1,%f2}]
 tex.acube.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%f1,%f2,%f3,%f4}]
 tex.level.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}], %r3

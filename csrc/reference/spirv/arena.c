@@ -7,6 +7,7 @@
 
 struct blr_arena_block {
     struct blr_arena_block *next;
+    size_t size;
     _Alignas(16) unsigned char bytes[];
 };
 
@@ -21,6 +22,7 @@ void *blr_arena_allocate(struct blr_arena *arena, size_t size)
         if (block == NULL)
             return NULL;
         arena->total += block_size;
+        block->size = block_size;
         if (block_size == size && arena->blocks != NULL) { /* a large block stands alone */
             block->next = arena->blocks->next;
             arena->blocks->next = block;
@@ -34,6 +36,22 @@ void *blr_arena_allocate(struct blr_arena *arena, size_t size)
     void *piece = arena->blocks->bytes + arena->used;
     arena->used += size;
     return piece;
+}
+
+void blr_arena_give_back(struct blr_arena *arena, const void *piece, size_t size)
+{
+    struct blr_arena_block **link = &arena->blocks;
+    size = (size + 15) & ~(size_t)15;
+    if (size <= BLOCK_SIZE / 4) /* it shares a block */
+        return;
+    while (*link != NULL && ((*link)->bytes != piece || (*link)->size != size))
+        link = &(*link)->next;
+    struct blr_arena_block *block = *link;
+    if (block == NULL || block == arena->blocks) /* it shares the newest one */
+        return;
+    *link = block->next;
+    arena->total -= size;
+    blr_delete(block);
 }
 
 void blr_arena_free(struct blr_arena *arena)

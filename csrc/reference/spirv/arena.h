@@ -16,6 +16,8 @@ struct blr_arena {
 
 /* NULL without memory, or when the arena would exceed BLR_ARENA_LIMIT. */
 void *blr_arena_allocate(struct blr_arena *arena, size_t size);
+/* Frees a piece of some size that has a block of its own. */
+void blr_arena_give_back(struct blr_arena *arena, const void *piece, size_t size);
 void blr_arena_free(struct blr_arena *arena);
 
 #define BLR_ARENA_LIMIT ((size_t)1 << 30)

@@ -66,6 +66,8 @@ void *blr_spirv_grow(struct blr_spirv_build *build, void *array, uint32_t count,
     void *grown = blr_spirv_allocate(build, larger, size);
     if (count > 0)
         memcpy(grown, array, count * size);
+    if (array != NULL)
+        blr_arena_give_back(build->arena, array, *capacity * size);
     *capacity = larger;
     return grown;
 }

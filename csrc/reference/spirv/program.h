@@ -99,6 +99,9 @@ struct blr_spirv_block {
     uint32_t first_edge, edge_count;
     const uint64_t *literals;
     bool loops;          /* a back edge leaves this block */
+    bool yields;         /* lanes rest behind it until no other one can run */
+    bool gathers;        /* it begins with an operation of a sub-group, for which diverged lanes wait */
+    bool is_numbered;    /* a barrier by number: its operation waits */
     bool meets;          /* a barrier with an operation that executes once when all work-items have arrived */
     uint32_t meeting;    /* that operation */
 };
@@ -180,6 +183,8 @@ struct blr_spirv_program {
     bool has_loops;
     bool uses_local;
     bool uses_groups;         /* results depend on the grouping of work-items */
+    bool is_independent;      /* work-items may wait for others of their sub-group, and at different barriers */
+    bool has_atomics;
     uint32_t sub_group_size;  /* lanes of a sub-group: a part of a batch, from a multiple of the size on */
 };
 

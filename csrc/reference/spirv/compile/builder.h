@@ -61,6 +61,7 @@ struct blr_spirv_part {
                             * BLR_NONE */
     uint32_t behind;       /* of a call of a shared function: the block behind it; else BLR_NONE */
     bool is_end;           /* the end of a shared function: its edges lead behind the calls */
+    bool yields, gathers, is_numbered; /* as in struct blr_spirv_block */
     uint32_t number;       /* position in execution order; BLR_NONE if unreachable */
 };
 
@@ -135,6 +136,7 @@ struct blr_spirv_builder {
     const struct blr_spirv_function *function; /* function being decoded */
     struct blr_spirv_once *once;     /* state of constant folding, created at first use */
     uint32_t current;                /* block being filled */
+    uint32_t gathered;               /* the step behind the last operation of a sub-group */
     uint32_t depth;                  /* nesting depth of calls */
 };
 
@@ -175,6 +177,9 @@ void blr_spirv_step_input(struct blr_spirv_step *step, uint32_t number, struct b
  * worker's first batch, and accesses the registers of the waiting lanes of every batch. */
 struct blr_spirv_step *blr_spirv_meeting(struct blr_spirv_builder *builder, uint32_t word);
 
+/* Begins an operation of a sub-group, or the meeting of its lanes: what precedes it needs no others. */
+void blr_spirv_gather(struct blr_spirv_builder *builder);
+
 /* The end of the sequence of equally sized scalars that starts at i. */
 uint32_t blr_spirv_of_one_size(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i);
 
@@ -205,6 +210,9 @@ bool blr_spirv_decode_image(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_clock(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_extended(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
+/* Calls of imported functions that let lanes wait for others; false for other names. */
+bool blr_spirv_decode_waits(struct blr_spirv_builder *builder, uint32_t word, const char *name);
+
 /* A call of the imported function that checks an index of an array; false for other names. */
 bool blr_spirv_decode_array_index(struct blr_spirv_builder *builder, uint32_t word, const char *name);
 bool blr_spirv_decode_group(struct blr_spirv_builder *builder, uint32_t word);

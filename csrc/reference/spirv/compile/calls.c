@@ -307,7 +307,7 @@ void blr_spirv_decode_call(struct blr_spirv_builder *b, uint32_t word)
     struct blr_spirv_module *module = b->module, *its = b->units[unit].module;
     if (callee->definition != NULL)
         callee = callee->definition;
-    if (callee->body == 0 && name != NULL && blr_spirv_decode_array_index(b, word, name))
+    if (callee->body == 0 && name != NULL && (blr_spirv_decode_array_index(b, word, name) || blr_spirv_decode_waits(b, word, name)))
         return;
     if (callee->body == 0) {
         blr_spirv_note_undefined(b, word, name);

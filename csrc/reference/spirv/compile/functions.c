@@ -268,8 +268,10 @@ static void decode_barrier(struct blr_spirv_builder *b, uint32_t word, uint32_t 
 {
     blr_spirv_require_words(b->module, word, 4);
     uint64_t scope = blr_spirv_constant_number(b->module, word, word_at(b, word + 1));
-    if (scope == 3 || scope == 4)
-        return; /* the work-items of a sub-group run in lockstep */
+    if (scope == 3 || scope == 4) { /* the work-items of a sub-group run in lockstep, unless some wait for others */
+        blr_spirv_gather(b);
+        return;
+    }
     if (scope != 2)
         blr_spirv_unsupported(b->build, word, "a barrier with a scope larger than the work-group");
     b->program->has_barriers = true;
@@ -462,6 +464,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     }
     blr_spirv_enter(&builder, number);
     program->entry = entry;
+    program->is_independent = module->is_independent;
     program->sub_group_size = entry->sub_group_size != 0 ? entry->sub_group_size : BLR_LANES;
     program->modules = modules;
     program->module_count = count;

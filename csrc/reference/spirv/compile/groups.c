@@ -12,7 +12,10 @@ static struct blr_spirv_step *emit(struct blr_spirv_builder *b, uint32_t word, b
 {
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     const struct blr_spirv_type *scalar = blr_spirv_scalar(b->module, result.type);
+    if (!meets)
+        blr_spirv_gather(b);
     struct blr_spirv_step *step = meets ? blr_spirv_meeting(b, word) : blr_spirv_step(b, word);
+    b->gathered = meets ? b->gathered : b->step_count;
     step->op.run = run;
     step->op.literal = literal;
     blr_spirv_step_result(step, result, 0, scalar->scalar_size, blr_spirv_components(result.type));

@@ -183,6 +183,9 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
                            builder->values[part->condition].is_affine;
         block->size = part->size;
         block->literals = part->literals;
+        block->yields = part->yields;
+        block->gathers = part->gathers;
+        block->is_numbered = part->is_numbered;
         block->first = op_count;
         for (uint32_t s = part->first; s < part->end; s++)
             finish_step(builder, s, &ops[op_count++], &program->scratch_bytes);

@@ -16,14 +16,16 @@ struct join {
 
 static const struct blr_spirv_branch *only_edge(const struct join *join, const struct blr_spirv_part *part)
 {
-    return part->kind == BLR_END_BRANCH ? &join->builder->branches[part->first_edge] : NULL;
+    return part->kind == BLR_END_BRANCH && !part->yields ? &join->builder->branches[part->first_edge] : NULL;
 }
 
 /* The only successor of a block that has no other predecessor, or BLR_NONE. */
 static uint32_t follower(const struct join *join, uint32_t block)
 {
     const struct blr_spirv_branch *edge = only_edge(join, &join->builder->parts[block]);
-    return edge != NULL && edge->target != block && join->edges_in[edge->target] == 1 ? edge->target : BLR_NONE;
+    if (edge == NULL || edge->target == block || join->builder->parts[edge->target].gathers)
+        return BLR_NONE;
+    return join->edges_in[edge->target] == 1 ? edge->target : BLR_NONE;
 }
 
 static void count_edges(struct join *join, const uint32_t *order, uint32_t count)
@@ -110,8 +112,10 @@ static void join_chain(struct join *join, uint32_t block)
         append(join, builder->parts[next].first, builder->parts[next].end);
     }
     uint32_t edges_in = part->edges_in;
+    bool gathers = part->gathers;
     *part = builder->parts[last];
     part->edges_in = edges_in;
+    part->gathers = gathers;
     part->first = begin;
     part->end = join->count;
     if (part->meeting != BLR_NONE) {

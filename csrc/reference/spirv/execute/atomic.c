@@ -221,6 +221,7 @@ bool blr_spirv_decode_atomic(struct blr_spirv_builder *b, uint32_t word)
             blr_spirv_refuse(b->build, word, "%%%u is not of the type pointed to", b->build->words[values + i]);
     }
     struct blr_spirv_ref result = {0};
+    b->program->has_atomics = true;
     if (!stores) {
         if (!blr_spirv_same(b->module, blr_spirv_result_type(b, word), type))
             blr_spirv_refuse(b->build, word, "its result is not of the type pointed to");

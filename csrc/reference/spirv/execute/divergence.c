@@ -2,6 +2,7 @@
 #include "spirv/execute/affine.h"
 #include "spirv/execute/operations.h"
 #include "spirv/execute/interpreter.h"
+#include "spirv/waits/waits.h"
 
 #include <string.h>
 
@@ -64,7 +65,10 @@ static void follow_edge(struct blr_spirv_batch *batch, const struct blr_spirv_ed
         run_ops(batch, edge->first_move, edge->end_move);
         batch->mask = mask;
     }
-    blr_spirv_arrive(batch, edge->target, lanes);
+    if (batch->is_restless && edge->target <= batch->running)
+        blr_spirv_rest(batch, edge->target, lanes);
+    else
+        blr_spirv_arrive(batch, edge->target, lanes);
 }
 
 /* Mask of the lanes whose byte is 1; the others are 0. */
@@ -132,54 +136,108 @@ static bool lowest_occupied(const struct blr_spirv_batch *batch, uint32_t words,
     return false;
 }
 
+/* The lanes of sub-groups in which some rest. */
+static uint64_t tired(const struct blr_spirv_batch *batch)
+{
+    return ((uint32_t)batch->resting != 0 ? UINT32_MAX : 0) | (batch->resting >> BLR_WARP != 0 ? (uint64_t)UINT32_MAX << BLR_WARP : 0);
+}
+
+/* The same as lowest_occupied, for lanes that need not wait. In a loose batch, what needs the lanes of a sub-group together comes
+ * after everything else. */
+static bool next_block(const struct blr_spirv_batch *batch, uint32_t words, uint32_t *number, uint64_t *lanes)
+{
+    const struct blr_spirv_block *blocks = batch->worker->launch->program->blocks;
+    const uint64_t rested = ~tired(batch);
+    bool any = false;
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t bits = batch->occupied[w]; bits != 0; bits &= bits - 1) {
+            const uint32_t block = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            const bool goes = batch->is_loose && !blocks[block].gathers;
+            const uint64_t able = goes ? batch->arrived[block] : batch->arrived[block] & rested;
+            if (able == 0 || (any && !goes))
+                continue;
+            *number = block;
+            *lanes = able;
+            if (goes || !batch->is_loose)
+                return true;
+            any = true;
+        }
+    return any;
+}
+
 bool blr_spirv_run_batch(struct blr_spirv_batch *batch)
 {
     struct blr_spirv_worker *worker = batch->worker;
     const struct blr_spirv_program *program = worker->launch->program;
     const uint32_t words = (program->block_count + 63) / 64;
     uint32_t number;
-    while (lowest_occupied(batch, words, &number)) {
-        for (;;) {
-            const struct blr_spirv_block *block = &program->blocks[number];
-            const struct blr_spirv_edge *edges = &program->edges[block->first_edge];
-            batch->mask = batch->arrived[number];
-            batch->arrived[number] = 0;
-            batch->occupied[number / 64] &= ~((uint64_t)1 << number % 64);
-            run_ops(batch, batch->resume != 0 ? batch->resume - 1 : block->first, block->end);
-            batch->resume = 0;
-            if (worker->fault.happened)
-                return false;
-            bool pauses = false;
-            if (block->loops && --worker->patience == 0) {
-                if (!blr_spirv_may_go_on(worker))
-                    return false;
-                pauses = worker->launch->is_cooperative;
-            }
-            if (block->kind == BLR_END_BRANCH) {
-                follow_edge(batch, &edges[0], batch->mask);
-            } else if (block->kind == BLR_END_CHOICE) {
-                uint64_t yes = lanes_that_hold(batch, block) & batch->mask;
-                follow_edge(batch, &edges[0], yes);
-                follow_edge(batch, &edges[1], batch->mask & ~yes);
-            } else if (block->kind == BLR_END_SWITCH) {
-                follow_switch(batch, block, edges);
-            } else if (block->kind == BLR_END_RETURN) {
-                batch->alive &= ~batch->mask;
-            } else {
-                if (batch->waiting != 0 && batch->waiting_in != number) {
-                    blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
-                                    "work-items of one group wait at different barriers");
-                    return false;
-                }
-                batch->waiting |= batch->mask;
-                batch->waiting_in = number;
-            }
-            if (pauses) {
-                worker->pauses = true;
-                return true;
-            }
+    for (;;) {
+        uint64_t lanes;
+        if (batch->resting == 0 && !batch->is_loose) {
+            if (!lowest_occupied(batch, words, &number))
+                break;
+            lanes = batch->arrived[number];
+        } else if (!next_block(batch, words, &number, &lanes)) {
             break;
         }
+        const struct blr_spirv_block *block = &program->blocks[number];
+        const struct blr_spirv_edge *edges = &program->edges[block->first_edge];
+        batch->mask = lanes;
+        batch->arrived[number] &= ~lanes;
+        if (batch->arrived[number] == 0)
+            batch->occupied[number / 64] &= ~((uint64_t)1 << number % 64);
+        run_ops(batch, batch->resume != 0 ? batch->resume - 1 : block->first, block->end);
+        batch->resume = 0;
+        if (worker->fault.happened)
+            return false;
+        bool pauses = false;
+        if (block->loops && --worker->patience == 0) {
+            if (!blr_spirv_may_go_on(worker))
+                return false;
+            batch->is_restless = program->is_independent && program->has_atomics;
+            batch->running = number;
+            pauses = worker->launch->is_cooperative && !batch->is_restless;
+        }
+        if (block->yields) {
+            batch->is_restless = true;
+            batch->running = UINT32_MAX;
+        }
+        if (block->kind == BLR_END_BRANCH) {
+            follow_edge(batch, &edges[0], batch->mask);
+        } else if (block->kind == BLR_END_CHOICE) {
+            uint64_t yes = lanes_that_hold(batch, block) & batch->mask;
+            follow_edge(batch, &edges[0], yes);
+            follow_edge(batch, &edges[1], batch->mask & ~yes);
+        } else if (block->kind == BLR_END_SWITCH) {
+            follow_switch(batch, block, edges);
+        } else if (block->kind == BLR_END_RETURN) {
+            batch->alive &= ~batch->mask;
+        } else if (block->is_numbered) {
+            const struct blr_spirv_op *op = &program->ops[block->meeting];
+            batch->running = number;
+            op->run(batch, op, NULL);
+            if (worker->fault.happened)
+                return false;
+        } else if (batch->waiting != 0 && batch->waiting_in != number && program->is_independent) {
+            blr_barrier_wait_for_all(batch, number, batch->mask);
+        } else {
+            if (batch->waiting != 0 && batch->waiting_in != number) {
+                blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
+                                "work-items of one group wait at different barriers");
+                return false;
+            }
+            batch->waiting |= batch->mask;
+            batch->waiting_in = number;
+        }
+        batch->is_restless = false;
+        if (pauses) {
+            worker->pauses = true;
+            return true;
+        }
+    }
+    if (batch->resting != 0) {
+        worker->pauses = true;
+        blr_spirv_wake(batch);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #include "spirv/execute/affine.h"
 #include "spirv/execute/native_batches.h"
 #include "spirv/execute/rows.h"
+#include "spirv/waits/waits.h"
 #include "spirv/execute/work_items.h"
 
 #include "platform/threads.h"
@@ -40,7 +41,7 @@ static void delete_aligned(void *aligned)
 bool blr_spirv_may_go_on(struct blr_spirv_worker *worker)
 {
     struct blr_spirv_launch *launch = worker->launch;
-    worker->patience = launch->is_cooperative ? SHORT_PATIENCE : PATIENCE;
+    worker->patience = launch->is_cooperative || worker->is_loose ? SHORT_PATIENCE : PATIENCE;
     if (worker->part >= atomic_load_explicit(&launch->end, memory_order_relaxed))
         return false;
     if (launch->deadline != 0 && blr_clock_now() > launch->deadline) {
@@ -65,11 +66,24 @@ static void start_batch(struct blr_spirv_batch *batch, uint64_t first_item, uint
 {
     batch->first_item = first_item;
     batch->alive = lanes == BLR_LANES ? BLR_ALL_LANES : ((uint64_t)1 << lanes) - 1;
-    batch->waiting = 0;
+    batch->waiting = batch->resting = 0;
+    batch->rests = 0;
+    batch->is_loose = false;
     batch->resume = 0;
     blr_spirv_fill_builtins(batch, lanes, at);
     blr_spirv_fill_structs(batch);
     blr_spirv_arrive(batch, batch->worker->launch->program->first_block, batch->alive);
+}
+
+/* Runs the only batch until its lanes have returned. */
+static bool run_whole_batch(struct blr_spirv_worker *worker)
+{
+    do {
+        worker->pauses = false;
+        if (!worker->launch->run_batch(worker->batches) || (worker->pauses && --worker->patience == 0 && !blr_spirv_may_go_on(worker)))
+            return false;
+    } while (worker->pauses);
+    return true;
 }
 
 bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
@@ -95,12 +109,26 @@ bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64
         if (!launch->program->uses_groups && row < items && row >= BLR_SHORTEST_ROW)
             items = row;
         start_batch(worker->batches, item, (uint32_t)items, &at);
-        if (!launch->run_batch(worker->batches))
+        if (!run_whole_batch(worker))
             return false;
         if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
     }
     return true;
+}
+
+/* Moves lanes that wait at different barriers to barrier 0, and releases what it can; false after a fault. */
+static bool meet_at_numbers(struct blr_spirv_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->batch_count; i++) {
+        struct blr_spirv_batch *batch = &worker->batches[i];
+        if (batch->waiting != 0)
+            blr_barrier_wait_for_all(batch, batch->waiting_in, batch->waiting);
+        batch->waiting = 0;
+    }
+    if (worker->holds != 0 && !worker->pauses && !blr_barriers_settle(worker))
+        blr_barriers_fault(worker);
+    return !worker->fault.happened;
 }
 
 /* Runs all batches of a group from barrier to barrier. A batch that paused goes on from there in the next call; one that
@@ -109,7 +137,7 @@ bool blr_spirv_run_group(struct blr_spirv_worker *worker)
 {
     const struct blr_spirv_program *program = worker->launch->program;
     for (;;) {
-        uint64_t waiting = 0;
+        bool waits = false, differs = false;
         uint32_t at = 0;
         worker->pauses = false;
         for (uint32_t i = 0; i < worker->batch_count; i++) {
@@ -118,18 +146,26 @@ bool blr_spirv_run_group(struct blr_spirv_worker *worker)
                 return false;
             if (batch->waiting == 0)
                 continue;
-            if (waiting != 0 && at != batch->waiting_in) {
+            differs = differs || (waits && at != batch->waiting_in);
+            if (differs && !program->is_independent) {
                 blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
                                 "work-items of one group wait at different barriers");
                 return false;
             }
-            waiting = 1;
+            waits = true;
             at = batch->waiting_in;
         }
-        if (waiting == 0 || worker->pauses)
+        if ((!waits && worker->holds == 0 && !worker->pauses) || (worker->pauses && worker->launch->is_cooperative))
             return true;
         if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
+        if (worker->pauses)
+            continue;
+        if (differs || worker->holds != 0) {
+            if (!meet_at_numbers(worker))
+                return false;
+            continue;
+        }
         const struct blr_spirv_block *block = &program->blocks[at];
         if (block->meets) {
             const struct blr_spirv_op *op = &program->ops[block->meeting];
@@ -149,6 +185,8 @@ bool blr_spirv_run_group(struct blr_spirv_worker *worker)
 /* Puts the batches at the start of a group, from a position on, which they advance. */
 static void start_batches(struct blr_spirv_worker *worker, uint64_t group, uint64_t size, struct blr_spirv_position *at)
 {
+    if (worker->program->is_independent)
+        blr_barriers_start(worker);
     for (uint32_t i = 0; i < worker->batch_count; i++) {
         uint64_t first = (uint64_t)i * BLR_LANES, rest = size - first;
         start_batch(&worker->batches[i], group * size + first, rest < BLR_LANES ? (uint32_t)rest : BLR_LANES, at);
@@ -241,7 +279,8 @@ void blr_spirv_worker_start(struct blr_spirv_worker *worker, struct blr_spirv_la
     worker->launch = launch;
     worker->next = NULL;
     worker->patience = launch->is_cooperative ? SHORT_PATIENCE : PATIENCE;
-    worker->pauses = false;
+    worker->pauses = worker->is_loose = false;
+    blr_barriers_start(worker);
     worker->fault.happened = false;
     worker->batch_count = batches_of(launch);
     blr_spirv_fill_tables(worker);

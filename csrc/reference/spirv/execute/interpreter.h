@@ -37,6 +37,8 @@ struct blr_spirv_range {
     struct blr_allocation *allocation;  /* retained, or NULL */
 };
 
+#define BLR_BARRIERS 16u /* by number */
+#define BLR_MOST_WARPS 32u /* of a work-group */
 #define BLR_SPIRV_CACHED_RANGES 16u
 #define BLR_SPIRV_CACHED_VIEWS 8u
 #define BLR_SPIRV_CACHED_PAIRS 4u
@@ -44,6 +46,14 @@ struct blr_spirv_range {
 struct blr_spirv_fault {
     bool happened;
     char message[832]; /* a name, an item, a sentence and a place */
+};
+
+/* A barrier by number (spirv/waits/waits.h), in its phase. */
+struct blr_spirv_barrier {
+    uint32_t threads;                   /* that it waits for; 0 for all of the work-group */
+    uint32_t arrivals, sum;             /* lanes that have arrived, and those in which a condition holds */
+    uint32_t again;                     /* arrivals of warps that had arrived before */
+    uint32_t lanes[BLR_MOST_WARPS];     /* that have arrived, by warp */
 };
 
 /* State of one thread: the registers of one batch at a time, or of all batches of one work-group. */
@@ -68,7 +78,10 @@ struct blr_spirv_worker {
     struct blr_spirv_fault fault;
     blr_result_t result;
     uint32_t patience;                  /* block executions until the next read of the clock */
-    bool pauses;                        /* a batch of a cooperative launch stopped in a loop, and goes on later */
+    bool pauses;                        /* a batch goes on later: it stopped in a loop, its lanes rested, or were at a barrier */
+    bool is_loose;                      /* a batch is */
+    uint32_t holds;                     /* bit n: lanes wait at barrier n */
+    struct blr_spirv_barrier barriers[BLR_BARRIERS];
     struct blr_spirv_native *native;    /* of a launch with native code, or NULL */
     struct blr_spirv_row *row;          /* of a program with rows (spirv/execute/rows.h), or NULL */
 };
@@ -84,6 +97,13 @@ struct blr_spirv_batch {
     uint32_t low, high;                 /* first and last active lane */
     uint64_t waiting;                   /* lanes at a barrier */
     uint32_t waiting_in;                /* the block that ends with the barrier */
+    uint64_t held[BLR_BARRIERS];        /* lanes at barriers by number */
+    uint64_t resting;                   /* lanes that run when no other can */
+    uint32_t stop[BLR_LANES];           /* of held lanes: the block that ends with the barrier; of resting ones: the next block */
+    uint32_t running;                   /* the block, where lanes may wait */
+    uint32_t rests;                     /* how often lanes rested */
+    bool is_loose;                      /* lanes go on without those of their sub-group that rest */
+    bool is_restless;                   /* lanes rest that take an edge up to the running block */
     uint32_t resume;                    /* 1 + the operation from which the next block runs; 0 for its first */
     uint64_t first_item;                /* index of lane 0's work-item */
     const struct blr_spirv_op *end;     /* of the running operations; NULL after a fault */

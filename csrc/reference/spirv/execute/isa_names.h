@@ -59,7 +59,9 @@
 #define blr_spirv_set_of_this BLR_IN_SET(blr_spirv_set_of_this)
 
 #define blr_area_rows BLR_IN_SET(blr_area_rows)
+#define blr_pyramid_rows BLR_IN_SET(blr_pyramid_rows)
 #define blr_area_scratch BLR_IN_SET(blr_area_scratch)
+#define blr_colour_part BLR_IN_SET(blr_colour_part)
 #define blr_spline_rows BLR_IN_SET(blr_spline_rows)
 #define blr_spline_columns BLR_IN_SET(blr_spline_columns)
 #define blr_spline_panels BLR_IN_SET(blr_spline_panels)
@@ -69,6 +71,7 @@
 #define blr_resample_set BLR_IN_SET(blr_resample_set)
 #define blr_gradient_set BLR_IN_SET(blr_gradient_set)
 #define blr_planar_set BLR_IN_SET(blr_planar_set)
+#define blr_projection_set BLR_IN_SET(blr_projection_set)
 
 #endif
 

@@ -460,7 +460,7 @@ static void examine(struct blr_native_values *values)
     }
     for (uint32_t b = 0; b < program->block_count; b++) {
         const struct blr_spirv_block *block = &program->blocks[b];
-        values->failed |= block->meets;
+        values->failed |= block->meets || block->yields;
         for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++) {
             const struct blr_spirv_edge *edge = &program->edges[e];
             values->failed |= block->kind == BLR_END_BARRIER && edge->first_move != edge->end_move;

@@ -294,6 +294,13 @@ static void read_header(struct blr_spirv_module *module)
     module->ids = blr_spirv_allocate(module->build, module->bound, sizeof *module->ids);
 }
 
+static void read_source_extension(struct blr_spirv_module *module, uint32_t word)
+{
+    uint32_t next;
+    const char *name = blr_spirv_string(module->build, word, word + 1, word + blr_spirv_length_at(module->build, word), &next);
+    module->is_independent = module->is_independent || strcmp(name, BLR_INDEPENDENT) == 0;
+}
+
 static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word, uint32_t *entries, uint32_t *functions)
 {
     unsigned opcode = blr_spirv_opcode_at(module->build, word);
@@ -325,9 +332,9 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
     case BLR_OP_Variable: blr_spirv_read_variable(module, word); break;
     case BLR_OP_Function: return read_function(module, word, functions);
     case BLR_OP_Nop:
+    case BLR_OP_SourceExtension: read_source_extension(module, word); break;
     case BLR_OP_SourceContinued:
     case BLR_OP_Source:
-    case BLR_OP_SourceExtension:
     case BLR_OP_MemberName:
     case BLR_OP_Line:
     case BLR_OP_NoLine:

@@ -165,6 +165,7 @@ struct blr_spirv_module {
     const struct blr_spirv_specialization *specializations;
     uint32_t specialization_count;
     bool *specialization_used;
+    bool is_independent;           /* it says that its work-items wait for each other (BLR_INDEPENDENT) */
 };
 
 /* The type named by an id; refused at this word if it is none. */
@@ -230,6 +231,8 @@ void blr_spirv_read(struct blr_spirv_module *module);
 /* Handle of a constant sampler; distinct from all image handles. */
 #define BLR_CONSTANT_SAMPLER(addressing, normalized, filter)                                                           \
     ((uint64_t)1 << 63 | (uint64_t)(addressing) << 8 | (uint64_t)(normalized) << 4 | (filter))
+
+#define BLR_INDEPENDENT "bindless_independent_work_items" /* in OpSourceExtension */
 
 #define BLR_SPIRV_MAX_SCALARS 4096u
 #define BLR_SPIRV_MAX_DEPTH 64u
