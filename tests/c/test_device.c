@@ -44,12 +44,15 @@ static void describe(void)
 static void formats(void)
 {
     blr_device_t device = open_device();
-    static const uint32_t packed[] = {4, 4, 4, 4, 4, 3, 3, 4, 4}; /* channels from BLR_CHANNEL_UNORM_INT_10_10_10_2 on */
-    for (int type = -1; type <= 23; type++)
+    /* Channels from BLR_CHANNEL_UNORM_INT_10_10_10_2 on: packed pixels, sRGB, BC1 to BC3, BC4, BC5, BC6H, BC7. */
+    static const uint32_t one[] = {4, 4, 4, 4, 4, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1, 1, 2, 2, 4, 4, 4, 4};
+    const int end = 14 + (int)(sizeof one / sizeof one[0]);
+    CHECK_EQUAL(BLR_CHANNEL_BC7_SRGB + 1, end);
+    for (int type = -1; type <= end; type++)
         for (uint32_t channels = 0; channels <= 5; channels++) {
             uint32_t supported = 9;
             const bool any = type >= 0 && type < 14 && channels >= 1 && channels <= 4;
-            const bool fixed = type >= 14 && type < 23 && channels == packed[type >= 14 && type < 23 ? type - 14 : 0];
+            const bool fixed = type >= 14 && type < end && channels == one[type >= 14 && type < end ? type - 14 : 0];
             OK(blrDeviceSupportsFormat(device, (blr_channel_type_t)type, channels, &supported));
             CHECK_EQUAL(any || fixed, supported);
         }

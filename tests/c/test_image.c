@@ -29,7 +29,7 @@ static void refused_descriptions(void)
     refuse(BLR_RESULT_INVALID_SIZE, plain_desc(4, 0, 4, F, 1), "height 0");
     refuse(BLR_RESULT_INVALID_FORMAT, plain_desc(4, 4, 0, F, 0), "num_channels 0");
     refuse(BLR_RESULT_INVALID_FORMAT, plain_desc(4, 4, 0, F, 5), "num_channels 5");
-    refuse(BLR_RESULT_INVALID_FORMAT, plain_desc(4, 4, 0, (blr_channel_type_t)23, 1), "channel type 23");
+    refuse(BLR_RESULT_INVALID_FORMAT, plain_desc(4, 4, 0, (blr_channel_type_t)38, 1), "channel type 38");
     refuse(BLR_RESULT_INVALID_FORMAT, plain_desc(4, 4, 0, (blr_channel_type_t)-1, 1), "channel type -1");
     refuse(BLR_RESULT_INVALID_ARGUMENT, with_type(two, (blr_image_type_t)4, 1, 1), "image type 4");
     refuse(BLR_RESULT_INVALID_ARGUMENT, with_type(two, BLR_IMAGE_STANDARD, 2, 1), "num_levels 2");

@@ -89,7 +89,8 @@ static void packed_pixels(void)
             CHECK(values[c] == row->value[c] && values[4 + c] == 0.0f);
         call(BLR_OPERATION_SAMPLE, BLR_IMAGE_STANDARD, sampled, 1, 1, BLR_ELEMENT_F32, 4, middle);
         for (int c = 0; c < 4; c++)
-            CHECK(fabsf(middle[c] - 0.5f * row->value[c]) <= 1e-6f * fabsf(row->value[c]));
+            CHECK(fabsf(middle[c] - 0.5f * row->value[c]) <=
+                  (row->type == BLR_CHANNEL_UNORM_INT_10_10_10_2 ? 1.0f / 65535 : 1e-6f * fabsf(row->value[c])));
         memset(memory, 0xff, 64);
         call(BLR_OPERATION_WRITE, BLR_IMAGE_STANDARD, plain, 1, 1, BLR_ELEMENT_F32, row->channels, row->value);
         uint32_t code = 0;

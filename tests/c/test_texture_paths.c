@@ -98,8 +98,11 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
     static const uint32_t sizes[] = {1, 2, 3, 8, 17, 32};
     /* Half of the rounds use the two float types, whose texels need the most care. */
     blr_channel_type_t type = below(2) ? BLR_CHANNEL_FP16 + below(2) : (blr_channel_type_t)below(BLR_CHANNEL_FP32 + 1);
+    const bool packed = below(8) == 0; /* with a path in vectors */
+    if (packed)
+        type = below(2) ? BLR_CHANNEL_UNORM_INT8_SRGB : BLR_CHANNEL_UNORM_INT_10_10_10_2;
     const struct blr_format *format = blr_format_get(type);
-    blr_image_desc_t desc = {0, 0, 0, 1 + below(4), type, (blr_image_type_t)below(4), 1, 1};
+    blr_image_desc_t desc = {0, 0, 0, packed ? 4 : 1 + below(4), type, (blr_image_type_t)below(4), 1, 1};
     uint32_t dimensions = desc.type == BLR_IMAGE_CUBEMAP ? 2 : 1 + below(desc.type == BLR_IMAGE_ARRAY ? 2 : 3);
     uint32_t extent[3] = {sizes[below(6)], sizes[below(6)], sizes[below(5)]};
     if (desc.type == BLR_IMAGE_CUBEMAP)

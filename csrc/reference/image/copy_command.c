@@ -1,11 +1,12 @@
 /* Copies between images and linear memory as commands. */
 #include "platform/heap.h"
-#include "image/image_memory.h"
+#include "image/blocks/block_texels.h"
 #include "memory/allocation.h"
 #include "runtime/queue.h"
 #include "memory/parallel_copy.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* One side of a copy: the address of its first pixel, and the number of bytes that the region spans. */
 struct side {
@@ -21,7 +22,9 @@ struct image_copy_command {
     struct blr_command command;
     struct side source, destination;
     struct blr_box box;
-    bool overlapping; /* source and destination overlap: the copy goes through a temporary buffer */
+    uint64_t first[3]; /* pixel, or block, of the destination */
+    bool decodes;      /* the destination is an image of blocks */
+    bool overlapping;  /* source and destination overlap: the copy goes through a temporary buffer */
 };
 
 static void release_side(struct side *side)
@@ -38,9 +41,8 @@ static void release(struct blr_command *command)
     release_side(&copy->destination);
 }
 
-static blr_result_t run(struct blr_command *command)
+static blr_result_t transfer(const struct image_copy_command *copy)
 {
-    struct image_copy_command *copy = (struct image_copy_command *)command;
     if (!copy->overlapping) {
         blr_transfer_box(&copy->box);
         return BLR_RESULT_SUCCESS;
@@ -61,6 +63,19 @@ static blr_result_t run(struct blr_command *command)
     blr_transfer_box(&out);
     blr_pages_free(&snapshot);
     return BLR_RESULT_SUCCESS;
+}
+
+static blr_result_t run(struct blr_command *command)
+{
+    const struct image_copy_command *copy = (const struct image_copy_command *)command;
+    blr_result_t result = transfer(copy);
+    if (result == BLR_RESULT_SUCCESS && copy->decodes) {
+        const struct blr_image *image = copy->destination.image;
+        const uint64_t extent[3] = {copy->box.row_size / blr_pixel_size(image->desc.channel_type, image->desc.num_channels),
+                                    copy->box.rows, copy->box.slices};
+        blr_texels_decode(image, copy->first, extent);
+    }
+    return result;
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -213,7 +228,10 @@ static blr_result_t prepare(struct image_copy_command *copy, struct blr_queue *q
         .source_row_pitch = copy->source.row_pitch,
         .source_slice_pitch = copy->source.slice_pitch,
     };
-    const uint64_t bytes = copy->box.row_size * copy->box.rows * copy->box.slices;
+    copy->decodes = copy->destination.image != NULL && blr_block_format_get(copy->destination.image->desc.channel_type) != NULL;
+    memcpy(copy->first, region->destination.offset, sizeof copy->first);
+    /* A block takes about as long as its texels. */
+    const uint64_t bytes = copy->box.row_size * copy->box.rows * copy->box.slices * (copy->decodes ? BLR_BLOCK_TEXELS : 1);
     copy->command.is_repeatable = true;
     copy->command.is_brief = bytes <= BLR_BRIEF_BYTES;
     copy->command.is_instant = blr_transfer_is_instant(queue->in_order, bytes);

@@ -148,7 +148,7 @@ static blr_result_t prepare(struct levels_command *own, struct blr_queue *queue,
     if (desc->type != BLR_IMAGE_MIPMAP)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the image has one level: a mipmap has levels to fill");
     const struct blr_format *format = blr_format_get(desc->channel_type);
-    if (format->packing != NULL)
+    if (!blr_format_is_plain(format))
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "channel type %d: SNORM_INT8 (0) to FP32 (11) have means of areas",
                         (int)desc->channel_type);
     own->command.is_repeatable = true;

@@ -1,8 +1,9 @@
 /* Image handles over image memory and over linear memory: creation, checks and destruction. */
 #include "image/image_handle.h"
 
-#include "runtime/device.h"
+#include "image/blocks/block_texels.h"
 #include "image/sampler_limits.h"
+#include "runtime/device.h"
 
 #include <inttypes.h>
 
@@ -23,16 +24,35 @@ struct blr_image_view *blr_image_view_acquire(blr_image_handle_t handle)
 
 void blr_image_view_release(struct blr_image_view *view) { blr_object_release(&view->object); }
 
+/* Blocks and codes of sRGB are read by samplers of images alone. */
+static blr_result_t check_format(const blr_image_desc_t *desc, bool has_image, bool sampled)
+{
+    const bool has_blocks = blr_block_format_get(desc->channel_type) != NULL;
+    if (has_blocks && !has_image)
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "an image of %s over memory: use image memory, by blrImageCreate",
+                        blr_format_get(desc->channel_type)->name);
+    if (!sampled && (has_blocks || desc->channel_type == BLR_CHANNEL_UNORM_INT8_SRGB))
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "an unsampled handle of %s: only samplers read it, give one",
+                        blr_format_get(desc->channel_type)->name);
+    return BLR_RESULT_SUCCESS;
+}
+
 blr_result_t blr_image_view_make(struct blr_context *context, struct blr_image *image, struct blr_allocation *memory,
                                  const blr_image_desc_t *desc, const struct blr_texture_level *levels,
                                  const blr_sampler_desc_t *sampler, const blr_swizzle_t *swizzle,
                                  blr_image_handle_t *handle)
 {
+    blr_result_t result = check_format(desc, image != NULL, sampler != NULL);
+    if (result != BLR_RESULT_SUCCESS)
+        return result;
     struct blr_image_view *view = blr_new(sizeof *view);
     if (view == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for an image handle");
     uint32_t flags = blr_device_exact_filtering() ? BLR_TEXTURE_EXACT_FILTERING : 0;
-    blr_result_t result = blr_texture_init(&view->texture, desc, levels, desc->num_levels, sampler, flags);
+    const blr_image_desc_t texels = blr_texels_describe(desc);
+    if (texels.channel_type != desc->channel_type)
+        levels = image->texels;
+    result = blr_texture_init(&view->texture, &texels, levels, desc->num_levels, sampler, flags);
     if (result != BLR_RESULT_SUCCESS)
         blr_fail(result, "the device has no texture of channel type %d with %u channels", (int)desc->channel_type,
                  desc->num_channels);

@@ -1,6 +1,7 @@
 /* Images: checks of descriptions, memory layout, creation and destruction. */
 #include "image/image_memory.h"
 
+#include "image/blocks/block_texels.h"
 #include "runtime/device.h"
 #include "memory/allocation.h"
 
@@ -125,6 +126,8 @@ blr_result_t blr_image_check_desc(const blr_image_desc_t *desc)
     if (desc->height == 0 && desc->depth > 0)
         return blr_fail(BLR_RESULT_INVALID_SIZE, "height 0 with depth %" PRIu64 ": only the last dimensions may be 0",
                         desc->depth);
+    if (blr_block_format_get(desc->channel_type) != NULL && blr_image_dimensions(desc) != 2)
+        return blr_fail(BLR_RESULT_INVALID_SIZE, "%u dimensions: an image of blocks has 2", blr_image_dimensions(desc));
     blr_result_t result = check_limits(desc);
     return result == BLR_RESULT_SUCCESS ? check_levels_and_layers(desc) : result;
 }
@@ -137,15 +140,16 @@ static uint64_t level_extent(uint64_t extent, uint32_t level) { return extent ==
  * for the same cache sets, with each other and with the arrays of a call that walks along them. */
 static uint64_t row_pitch(uint64_t row_size) { return row_size % PAGE == 0 ? row_size + LINE : row_size; }
 
-/* Computes the offset of each level from the first; returns the total size. Extents within the limits cannot
+/* Computes the offset of each level, the first at offset; returns the end of the last. Extents within the limits cannot
  * overflow it. */
-static uint64_t lay_out(const blr_image_desc_t *desc, struct blr_texture_level *levels)
+static uint64_t lay_out(const blr_image_desc_t *desc, uint64_t offset, struct blr_texture_level *levels)
 {
-    uint64_t offset = 0, pixel = blr_pixel_size(desc->channel_type, desc->num_channels);
+    const uint32_t side = blr_block_format_get(desc->channel_type) != NULL ? BLR_BLOCK_SIDE : 1;
+    uint64_t pixel = blr_pixel_size(desc->channel_type, desc->num_channels);
     for (uint32_t i = 0; i < desc->num_levels; i++) {
         struct blr_texture_level *level = &levels[i];
-        level->width = (uint32_t)level_extent(desc->width, i);
-        level->height = desc->height > 0 ? (uint32_t)level_extent(desc->height, i) : 1;
+        level->width = ((uint32_t)level_extent(desc->width, i) + side - 1) / side;
+        level->height = desc->height > 0 ? ((uint32_t)level_extent(desc->height, i) + side - 1) / side : 1;
         level->depth = desc->depth > 0 ? (uint32_t)level_extent(desc->depth, i) : 1;
         level->row_pitch = level->height > 1 ? row_pitch(level->width * pixel) : level->width * pixel;
         level->slice_pitch = level->row_pitch * level->height;
@@ -153,7 +157,7 @@ static uint64_t lay_out(const blr_image_desc_t *desc, struct blr_texture_level *
         uint64_t slices = (uint64_t)level->depth * blr_image_layers(desc);
         offset += (level->slice_pitch * slices + LEVEL_ALIGN - 1) / LEVEL_ALIGN * LEVEL_ALIGN;
     }
-    return offset + TAIL;
+    return offset;
 }
 
 /* ---------------------------------------------------------------- life */
@@ -224,6 +228,7 @@ static blr_result_t add_level(struct blr_image *mipmap, uint32_t number)
         return result;
     }
     level->level[0] = mipmap->level[number];
+    level->texels[0] = mipmap->texels[number];
     level->mipmap = mipmap;
     blr_image_retain(mipmap);
     blr_context_retain(mipmap->context);
@@ -237,7 +242,12 @@ static void leave(void *owner) { (void)owner; }
 static blr_result_t allocate_pixels(struct blr_image *image)
 {
     const blr_image_desc_t *desc = &image->desc;
-    uint64_t size = lay_out(desc, image->level);
+    blr_image_desc_t texels = blr_texels_describe(desc);
+    const bool has_blocks = texels.channel_type != desc->channel_type;
+    uint64_t size = lay_out(desc, 0, image->level);
+    if (has_blocks)
+        size = lay_out(&texels, size, image->texels);
+    size += TAIL;
     bool reserved = size <= blr_device_max_allocation() && blr_memory_reserve(size);
     if (!reserved || !blr_pages_reuse(&image->pages, size, BLR_BASE_ALIGN)) {
         if (reserved)
@@ -249,8 +259,11 @@ static blr_result_t allocate_pixels(struct blr_image *image)
                         type_name(desc->type), desc->width, desc->height, desc->depth, desc->array_size, size,
                         blr_device_max_allocation(), blr_memory_available());
     }
-    for (uint32_t i = 0; i < desc->num_levels; i++)
+    for (uint32_t i = 0; i < desc->num_levels; i++) {
         image->level[i].data = (char *)image->pages.base + (uintptr_t)image->level[i].data;
+        if (has_blocks)
+            image->texels[i].data = (char *)image->pages.base + (uintptr_t)image->texels[i].data;
+    }
     return BLR_RESULT_SUCCESS;
 }
 

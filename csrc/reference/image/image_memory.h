@@ -2,6 +2,8 @@
  * Image memory: the pixels of a standard image, a mipmap, an array or a cubemap. They are allocated, packed and zeroed,
  * or adopted from other memory.
  *
+ * An image of blocks has its decoded texels besides: copies that write blocks decode them (image/blocks/block_texels.h).
+ *
  * Each level of a mipmap is an image too. It retains the mipmap's pixels; destroying the mipmap invalidates its handle.
  */
 #ifndef BINDLESS_REFERENCE_IMAGE_IMAGE_MEMORY_H
@@ -20,7 +22,8 @@ struct blr_image {
     struct blr_pages pages;      /* own memory; empty for a level and for adopted pixels */
     void (*release)(void *owner); /* frees adopted pixels, else NULL */
     void *owner;
-    struct blr_texture_level level[BLR_MAX_MIP_LEVELS];
+    struct blr_texture_level level[BLR_MAX_MIP_LEVELS];  /* of blocks: their rows and columns */
+    struct blr_texture_level texels[BLR_MAX_MIP_LEVELS]; /* decoded, of an image of blocks */
 };
 
 /* Number of levels, layers (or 1) and dimensions of a valid description. */

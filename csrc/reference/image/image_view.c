@@ -1,6 +1,7 @@
 /* Image views: any memory of the driver as an image, with swizzled channels. The Level Zero driver makes its image
  * handles from them. */
 #include "runtime/device.h"
+#include "image/blocks/block_format.h"
 #include "image/packed_format.h"
 #include "image/image_handle.h"
 #include "image/sampler_limits.h"
@@ -48,7 +49,8 @@ static blr_result_t lay_out(const blr_image_view_desc_t *desc, struct blr_textur
 {
     const blr_image_desc_t *image = &desc->image;
     const struct blr_format *format = blr_format_get(image->channel_type);
-    uint64_t element = format->packing != NULL ? format->packing->word_size : format->size;
+    const struct blr_block_format *block = blr_block_format_get(image->channel_type);
+    uint64_t element = block != NULL ? block->block_size : format->packing != NULL ? format->packing->word_size : format->size;
     uint64_t row_size = image->width * blr_pixel_size(image->channel_type, image->num_channels);
     uint64_t height = image->height > 0 ? image->height : 1;
     uint64_t depth = image->depth > 0 ? image->depth : 1;
@@ -95,6 +97,10 @@ static blr_result_t check_memory(const blr_image_view_desc_t *desc, const struct
                         " x %" PRIu64 " x %" PRIu64 " with %u and %u",
                         (int)view->type, view->width, view->height, view->depth, view->num_levels, view->array_size, (int)own->type,
                         own->width, own->height, own->depth, own->num_levels, own->array_size);
+    if (view->channel_type != own->channel_type &&
+        (blr_block_format_get(view->channel_type) != NULL || blr_block_format_get(own->channel_type) != NULL))
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "a view of %s over image memory of %s: blocks are read as what they are",
+                        blr_format_get(view->channel_type)->name, blr_format_get(own->channel_type)->name);
     if (view_pixel != own_pixel)
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "pixels of %" PRIu64 " bytes: those of the image memory have %" PRIu64, view_pixel,
                         own_pixel);

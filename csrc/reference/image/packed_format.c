@@ -21,6 +21,8 @@ const struct blr_packing blr_packing_unorm_5_5_5_1 = {
     2, 4, {{10, 5, BLR_PACKED_UNORM}, {5, 5, BLR_PACKED_UNORM}, {0, 5, BLR_PACKED_UNORM}, {15, 1, BLR_PACKED_UNORM}}};
 const struct blr_packing blr_packing_unorm_4_4_4_4 = {
     2, 4, {{8, 4, BLR_PACKED_UNORM}, {4, 4, BLR_PACKED_UNORM}, {0, 4, BLR_PACKED_UNORM}, {12, 4, BLR_PACKED_UNORM}}};
+const struct blr_packing blr_packing_srgb = {
+    4, 4, {{0, 8, BLR_PACKED_SRGB}, {8, 8, BLR_PACKED_SRGB}, {16, 8, BLR_PACKED_SRGB}, {24, 8, BLR_PACKED_UNORM}}};
 
 uint32_t blr_packed_size(const struct blr_packing *packing, uint32_t num_channels)
 {
@@ -79,6 +81,7 @@ static uint32_t unpack_field(const struct blr_packed_field *field, uint32_t code
     }
     case BLR_PACKED_SIGNED: return (uint32_t)sign_extend(code, field->bits);
     case BLR_PACKED_FLOAT: return bits_of(blr_half_to_float((uint16_t)(code << (15u - field->bits))));
+    case BLR_PACKED_SRGB: return bits_of(blr_half_to_float(blr_srgb_codes[code]));
     case BLR_PACKED_INTEGER: break;
     }
     return code;
@@ -122,6 +125,7 @@ static uint32_t pack_field(const struct blr_packed_field *field, uint32_t bits)
     case BLR_PACKED_SNORM: return pack_normalized(value, -1.0f, ones(field->bits - 1u)) & ones(field->bits);
     case BLR_PACKED_FLOAT: return pack_float(value, field->bits);
     case BLR_PACKED_SIGNED: return clamp_signed((int32_t)bits, field->bits) & ones(field->bits);
+    case BLR_PACKED_SRGB:
     case BLR_PACKED_INTEGER: break;
     }
     return bits < ones(field->bits) ? bits : ones(field->bits);
@@ -137,6 +141,16 @@ void blr_unpack_pixel(const struct blr_packing *packing, uint32_t num_channels, 
         uint32_t word = load_word(pixel + c / packing->count * packing->word_size, packing->word_size);
         uint32_t bits = unpack_field(field, word >> field->shift & ones(field->bits));
         memcpy(unpacked + 4 * c, &bits, sizeof bits);
+    }
+}
+
+void blr_unpack_to_words(const unsigned char *pixel, unsigned char unpacked[BLR_MAX_PIXEL_SIZE])
+{
+    const uint32_t word = load_word(pixel, 4);
+    for (uint32_t c = 0; c < 4; c++) {
+        const uint32_t code = word >> (10 * c) & (c < 3 ? 0x3ffu : 3u);
+        const uint16_t wide = (uint16_t)(c < 3 ? code << 6 | code >> 4 : code * 21845u);
+        memcpy(unpacked + 2 * c, &wide, sizeof wide);
     }
 }
 

@@ -1,12 +1,18 @@
 /* Pixel formats: the table of channel types, and conversions of single channels. */
 #include "image/pixel_format.h"
 
+#include "image/blocks/block_format.h"
 #include "image/packed_format.h"
 
 #include <string.h>
 
 /* Packed pixels of real values: channels are read, filtered and written as floats. */
 #define REALS(name, packing) {BLR_ELEMENT_F32, BLR_CLASS_FLOAT, 4, 0, true, name, &packing}
+#define UNORM8_BLOCKS(name) {BLR_ELEMENT_U8, BLR_CLASS_UNORM, 0, 255, true, name, NULL}
+#define SRGB_BLOCKS(name) {BLR_ELEMENT_F32, BLR_CLASS_FLOAT, 0, 0, true, name, NULL}
+#define UNORM16_BLOCKS(name) {BLR_ELEMENT_U16, BLR_CLASS_UNORM, 0, 65535, true, name, NULL}
+#define SNORM16_BLOCKS(name) {BLR_ELEMENT_S16, BLR_CLASS_SNORM, 0, 32767, true, name, NULL}
+#define FP16_BLOCKS(name) {BLR_ELEMENT_F16, BLR_CLASS_FLOAT, 0, 0, true, name, NULL}
 static const struct blr_format formats[BLR_NUM_CHANNEL_TYPES] = {
     [BLR_CHANNEL_SNORM_INT8] = {BLR_ELEMENT_S8, BLR_CLASS_SNORM, 1, 127, true, "snorm_int8", NULL},
     [BLR_CHANNEL_SNORM_INT16] = {BLR_ELEMENT_S16, BLR_CLASS_SNORM, 2, 32767, true, "snorm_int16", NULL},
@@ -33,8 +39,28 @@ static const struct blr_format formats[BLR_NUM_CHANNEL_TYPES] = {
     [BLR_CHANNEL_UNORM_SHORT_5_6_5] = REALS("unorm_short_5_6_5", blr_packing_unorm_5_6_5),
     [BLR_CHANNEL_UNORM_SHORT_5_5_5_1] = REALS("unorm_short_5_5_5_1", blr_packing_unorm_5_5_5_1),
     [BLR_CHANNEL_UNORM_SHORT_4_4_4_4] = REALS("unorm_short_4_4_4_4", blr_packing_unorm_4_4_4_4),
+    [BLR_CHANNEL_UNORM_INT8_SRGB] = REALS("unorm_int8_srgb", blr_packing_srgb),
+    [BLR_CHANNEL_BC1_UNORM] = UNORM8_BLOCKS("bc1_unorm"),
+    [BLR_CHANNEL_BC1_SRGB] = SRGB_BLOCKS("bc1_srgb"),
+    [BLR_CHANNEL_BC2_UNORM] = UNORM8_BLOCKS("bc2_unorm"),
+    [BLR_CHANNEL_BC2_SRGB] = SRGB_BLOCKS("bc2_srgb"),
+    [BLR_CHANNEL_BC3_UNORM] = UNORM8_BLOCKS("bc3_unorm"),
+    [BLR_CHANNEL_BC3_SRGB] = SRGB_BLOCKS("bc3_srgb"),
+    [BLR_CHANNEL_BC4_UNORM] = UNORM16_BLOCKS("bc4_unorm"),
+    [BLR_CHANNEL_BC4_SNORM] = SNORM16_BLOCKS("bc4_snorm"),
+    [BLR_CHANNEL_BC5_UNORM] = UNORM16_BLOCKS("bc5_unorm"),
+    [BLR_CHANNEL_BC5_SNORM] = SNORM16_BLOCKS("bc5_snorm"),
+    [BLR_CHANNEL_BC6H_UFLOAT] = FP16_BLOCKS("bc6h_ufloat"),
+    [BLR_CHANNEL_BC6H_SFLOAT] = FP16_BLOCKS("bc6h_sfloat"),
+    [BLR_CHANNEL_BC7_UNORM] = UNORM8_BLOCKS("bc7_unorm"),
+    [BLR_CHANNEL_BC7_SRGB] = SRGB_BLOCKS("bc7_srgb"),
 };
 #undef REALS
+#undef UNORM8_BLOCKS
+#undef SRGB_BLOCKS
+#undef UNORM16_BLOCKS
+#undef SNORM16_BLOCKS
+#undef FP16_BLOCKS
 
 static const uint32_t element_sizes[BLR_NUM_ELEMENT_TYPES] = {1, 1, 2, 2, 4, 4, 2, 4};
 
@@ -48,6 +74,9 @@ uint32_t blr_pixel_size(blr_channel_type_t channel_type, uint32_t num_channels)
     const struct blr_format *format = blr_format_get(channel_type);
     if (!format || num_channels < 1 || num_channels > BLR_MAX_CHANNELS)
         return 0;
+    const struct blr_block_format *block = blr_block_format_get(channel_type);
+    if (block)
+        return num_channels == block->num_channels ? block->block_size : 0;
     return format->packing ? blr_packed_size(format->packing, num_channels) : format->size * num_channels;
 }
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BLR_NUM_CHANNEL_TYPES 23
+#define BLR_NUM_CHANNEL_TYPES 38
 #define BLR_NUM_ELEMENT_TYPES 8
 #define BLR_MAX_CHANNELS 4
 #define BLR_MAX_PIXEL_SIZE 16
@@ -28,7 +28,7 @@ struct blr_packing;
 struct blr_format {
     blr_element_type_t storage;           /* element type of a stored channel, or of an unpacked one where packing is set */
     enum blr_format_class class;
-    uint32_t size;                        /* bytes of one channel */
+    uint32_t size;                        /* bytes of one channel; 0: blocks, whose texels the other members describe */
     int32_t maximum;                      /* largest code, which means 1, of a normalized format, else 0 */
     bool filterable;                      /* supports linear filtering */
     const char *name;                     /* name in bindless: "unorm_int8" */
@@ -38,7 +38,10 @@ struct blr_format {
 /* The format of a channel type, or NULL for an invalid one. */
 const struct blr_format *blr_format_get(blr_channel_type_t channel_type);
 
-/* Bytes of one pixel; 0 for an unknown channel type or a channel count outside 1..4. */
+/* Whether the channels of a pixel are elements of memory: neither bit fields nor blocks. */
+static inline bool blr_format_is_plain(const struct blr_format *format) { return format->packing == NULL && format->size != 0; }
+
+/* Bytes of one pixel, or block of texels; 0 for an unknown channel type or a channel count outside 1..4. */
 BLR_SHARED uint32_t blr_pixel_size(blr_channel_type_t channel_type, uint32_t num_channels);
 
 /* Bytes of one element of an array of values; 0 for an unknown type. */

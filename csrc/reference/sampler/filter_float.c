@@ -1,5 +1,6 @@
 /* Blending of float and half texels: aligned to the largest exponent, truncated, summed exactly in
  * integers, rounded half away from zero. */
+#include "image/packed_format.h"
 #include "sampler/sampler.h"
 
 #include <float.h>
@@ -138,26 +139,8 @@ static float load_fp16(const unsigned char *channel)
 
 /* Groups of quads are aligned together and added to the running sum, which is floored when its point moves. The
  * finer level's groups come first, and no group spans both levels. */
-static float blend(const struct blr_footprint *footprint, uint32_t offset, struct precision precision,
-                   float (*load)(const unsigned char *))
+static float add_quads(const struct blr_footprint *footprint, const struct quad_sum quads[BLR_MAX_QUADS], struct precision precision)
 {
-    struct special special = {false, false, false, true};
-    struct quad_sum quads[BLR_MAX_QUADS];
-    for (uint32_t q = 0; q < footprint->count; q++) {
-        const struct blr_quad *quad = &footprint->quad[q];
-        float texel[4];
-        for (int k = 0; k < 4; k++) {
-            texel[k] = load(quad->texel[k] + offset);
-            if (quad->used >> k & 1u)
-                look_at(&special, texel[k], precision);
-            if (!isfinite(texel[k]))
-                texel[k] = 0.0f;
-        }
-        quads[q] = sum_quad(texel, quad->weight, precision);
-    }
-    float result;
-    if (special_result(&special, &result))
-        return result;
     if (footprint->count == 1 && footprint->extra_bits == 0)
         return round_sum(quads[0].sum, quads[0].point, precision);
 
@@ -191,6 +174,27 @@ static float blend(const struct blr_footprint *footprint, uint32_t offset, struc
     return round_sum(sum, point, precision);
 }
 
+static float blend(const struct blr_footprint *footprint, uint32_t offset, struct precision precision,
+                   float (*load)(const unsigned char *))
+{
+    struct special special = {false, false, false, true};
+    struct quad_sum quads[BLR_MAX_QUADS];
+    for (uint32_t q = 0; q < footprint->count; q++) {
+        const struct blr_quad *quad = &footprint->quad[q];
+        float texel[4];
+        for (int k = 0; k < 4; k++) {
+            texel[k] = load(quad->texel[k] + offset);
+            if (quad->used >> k & 1u)
+                look_at(&special, texel[k], precision);
+            if (!isfinite(texel[k]))
+                texel[k] = 0.0f;
+        }
+        quads[q] = sum_quad(texel, quad->weight, precision);
+    }
+    float result;
+    return special_result(&special, &result) ? result : add_quads(footprint, quads, precision);
+}
+
 float blr_blend_fp32(const struct blr_footprint *footprint, uint32_t offset)
 {
     return blend(footprint, offset, fp32, load_fp32);
@@ -199,4 +203,36 @@ float blr_blend_fp32(const struct blr_footprint *footprint, uint32_t offset)
 float blr_blend_fp16(const struct blr_footprint *footprint, uint32_t offset)
 {
     return blend(footprint, offset, fp16, load_fp16);
+}
+
+/* ---------------------------------------------------------------- codes of sRGB */
+
+/* Significands are cut at the largest exponent among the texels with a weight. */
+static struct quad_sum sum_srgb_quad(const struct blr_quad *quad, uint32_t channel)
+{
+    struct quad_sum result = {0, 0, true};
+    uint32_t exponent = 0;
+    for (int k = 0; k < 4; k++) {
+        const uint32_t parts = blr_srgb_parts[quad->texel[k][channel]];
+        if (quad->weight[k] == 0)
+            continue;
+        result.empty &= parts == 0;
+        if (parts >> 16 > exponent)
+            exponent = parts >> 16;
+    }
+    for (int k = 0; k < 4; k++) {
+        const uint32_t parts = blr_srgb_parts[quad->texel[k][channel]];
+        if (quad->weight[k] != 0)
+            result.sum += (int64_t)((parts & 0xffffu) >> (exponent - (parts >> 16))) * quad->weight[k];
+    }
+    result.point = 22 - (int)exponent;
+    return result;
+}
+
+float blr_blend_srgb(const struct blr_footprint *footprint, uint32_t channel)
+{
+    struct quad_sum quads[BLR_MAX_QUADS];
+    for (uint32_t q = 0; q < footprint->count; q++)
+        quads[q] = sum_srgb_quad(&footprint->quad[q], channel);
+    return add_quads(footprint, quads, fp16);
 }

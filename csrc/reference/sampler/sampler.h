@@ -92,6 +92,7 @@ void blr_footprint_anisotropic(const struct blr_texture *texture, const float *c
 
 float blr_blend_fp32(const struct blr_footprint *footprint, uint32_t offset);
 float blr_blend_fp16(const struct blr_footprint *footprint, uint32_t offset);
+float blr_blend_srgb(const struct blr_footprint *footprint, uint32_t channel);
 float blr_blend_normalized(const struct blr_footprint *footprint, uint32_t offset, const struct blr_format *format);
 int32_t blr_blend_integer(const struct blr_footprint *footprint, uint32_t offset, const struct blr_format *format);
 

@@ -37,26 +37,46 @@ static void item_footprint(const struct blr_texture *texture, const blr_image_ca
 
 #define MAX_TEXELS (4 * BLR_MAX_QUADS)
 
-/* Replaces the packed texels of a footprint by unpacked copies. */
+/* Replaces the packed texels of a footprint by unpacked copies: floats, or 16-bit codes of ten bits that are blended. */
 static void unpack_footprint(const struct blr_texture *texture, struct blr_footprint *footprint,
                              unsigned char unpacked[MAX_TEXELS][BLR_MAX_PIXEL_SIZE])
 {
+    const struct blr_packing *packing = texture->format->packing;
+    const bool codes = texture->blends && packing == &blr_packing_unorm_10_10_10_2;
     for (uint32_t q = 0; q < footprint->count; q++)
         for (int k = 0; k < 4; k++, unpacked++) {
-            blr_unpack_pixel(texture->format->packing, texture->desc.num_channels, footprint->quad[q].texel[k], *unpacked);
+            const unsigned char *texel = footprint->quad[q].texel[k];
+            if (codes)
+                blr_unpack_to_words(texel, *unpacked);
+            else
+                blr_unpack_pixel(packing, texture->desc.num_channels, texel, *unpacked);
             footprint->quad[q].texel[k] = *unpacked;
         }
+}
+
+static float blend_real(const struct blr_texture *texture, const struct blr_footprint *footprint, uint32_t channel)
+{
+    const struct blr_format *format = texture->format;
+    if (format->packing == &blr_packing_srgb)
+        return channel < 3 ? blr_blend_srgb(footprint, channel)
+                           : blr_blend_normalized(footprint, channel, blr_format_get(BLR_CHANNEL_UNORM_INT8));
+    if (format->packing == &blr_packing_unorm_10_10_10_2)
+        return blr_blend_normalized(footprint, 2 * channel, blr_format_get(BLR_CHANNEL_UNORM_INT16));
+    if (format->storage == BLR_ELEMENT_F32)
+        return blr_blend_fp32(footprint, channel * format->size);
+    return format->storage == BLR_ELEMENT_F16 ? blr_blend_fp16(footprint, channel * format->size)
+                                              : blr_blend_normalized(footprint, channel * format->size, format);
 }
 
 void blr_sample_item(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t index)
 {
     struct blr_footprint footprint;
+    const struct blr_format *format = texture->format;
     bool nearest = !texture->blends;
     unsigned char unpacked[MAX_TEXELS][BLR_MAX_PIXEL_SIZE];
     item_footprint(texture, call, index, &footprint);
-    if (texture->format->packing)
+    if (format->packing != NULL && (nearest || format->packing != &blr_packing_srgb))
         unpack_footprint(texture, &footprint, unpacked);
-    const struct blr_format *format = texture->format;
     const unsigned char *texel = footprint.quad[0].texel[0];
     bool reals = blr_texture_has_reals(texture);
     union blr_pixel pixel;
@@ -65,14 +85,9 @@ void blr_sample_item(const struct blr_texture *texture, const blr_image_call_t *
         if (!reals)
             pixel.integer[channel] = nearest ? blr_format_code(format, texel + offset)
                                              : blr_blend_integer(&footprint, offset, format);
-        else if (nearest)
-            pixel.real[channel] = blr_format_decode(format, texel + offset);
-        else if (format->storage == BLR_ELEMENT_F32)
-            pixel.real[channel] = blr_blend_fp32(&footprint, offset);
-        else if (format->storage == BLR_ELEMENT_F16)
-            pixel.real[channel] = blr_blend_fp16(&footprint, offset);
         else
-            pixel.real[channel] = blr_blend_normalized(&footprint, offset, format);
+            pixel.real[channel] = nearest ? blr_format_decode(format, texel + offset)
+                                          : blend_real(texture, &footprint, channel);
     }
     blr_store_values(texture, call, index, &pixel);
 }

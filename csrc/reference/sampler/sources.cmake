@@ -10,6 +10,12 @@ endif()
 set(BLR_SAMPLER_SOURCES
     image/pixel_format.c
     image/packed_format.c
+    image/srgb_codes.c
+    image/blocks/bc1_to_bc5.c
+    image/blocks/bc6h.c
+    image/blocks/bc7.c
+    image/blocks/block_bits.c
+    image/blocks/block_format.c
     sampler/anisotropy.c
     sampler/filter_float.c
     sampler/filter_integer.c

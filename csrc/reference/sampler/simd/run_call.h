@@ -62,6 +62,8 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     if (!plan->blend)
         return false;
     plan->taps = call->operation == BLR_OPERATION_SAMPLE_GRADIENT && texture->anisotropy_cap;
+    if (plan->taps && !plan->kind->add_taps)
+        return false;
     /* The blend of the most common format gives final results. */
     bool finished = texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8 && !plan->taps;
     plan->finish = finished ? NULL : texture->blends ? finish_of_sums(format) : finish_of_codes(format);

@@ -7,6 +7,7 @@
 #define BINDLESS_REFERENCE_SAMPLER_SIMD_TEXEL_KINDS_H
 
 #include "sampler/simd/filter_nearest.h"
+#include "sampler/simd/filter_packed.h"
 
 static const struct code_kind kind_s8 = {1, true}, kind_u8 = {1, false}, kind_s16 = {2, true}, kind_u16 = {2, false};
 
@@ -111,6 +112,8 @@ struct kind {
             {NULL, nearest##_4, NULL, NULL}                                                             \
     }
 
+#define PACKED_KINDS(name) {[3] = {name##_4, nearest_##name##_4, NULL, NULL}}
+
 static const struct kind kinds[BLR_NUM_CHANNEL_TYPES][BLR_MAX_CHANNELS] = {
     [BLR_CHANNEL_SNORM_INT8] = KINDS(s8, nearest_s8, taps_s8, end_codes),
     [BLR_CHANNEL_SNORM_INT16] = KINDS(s16, nearest_s16, taps_s16, end_codes),
@@ -124,6 +127,8 @@ static const struct kind kinds[BLR_NUM_CHANNEL_TYPES][BLR_MAX_CHANNELS] = {
     [BLR_CHANNEL_UNSIGNED_INT32] = NEAREST_KINDS(nearest_32),
     [BLR_CHANNEL_FP16] = KINDS(fp16, nearest_fp16, taps_fp16, end_fp16),
     [BLR_CHANNEL_FP32] = KINDS(fp32, nearest_32, taps_fp32, end_fp32),
+    [BLR_CHANNEL_UNORM_INT_10_10_10_2] = PACKED_KINDS(tens),
+    [BLR_CHANNEL_UNORM_INT8_SRGB] = PACKED_KINDS(srgb),
 };
 
 #endif

@@ -1,0 +1,14 @@
+/* Decoded texels of images of blocks. */
+#ifndef BINDLESS_REFERENCE_IMAGE_BLOCKS_BLOCK_TEXELS_H
+#define BINDLESS_REFERENCE_IMAGE_BLOCKS_BLOCK_TEXELS_H
+
+#include "image/blocks/block_format.h"
+#include "image/image_memory.h"
+
+/* The description of an image's texels, which textures sample: of an image of blocks the decoded ones. */
+blr_image_desc_t blr_texels_describe(const blr_image_desc_t *desc);
+
+/* Decodes a region of a standard image, an array or a cubemap of blocks, all threads of the pool; in blocks. */
+void blr_texels_decode(const struct blr_image *image, const uint64_t first[3], const uint64_t extent[3]);
+
+#endif
