@@ -37,7 +37,7 @@ def test_every_argument_of_an_image_reaches_its_options(queue: bl.Queue) -> None
     others: dict[str, Any] = {
         "channel_type": "unsigned_int8", "mipmaps": True, "layers": True, "cubemap": True, "addressing": "repeat",
         "filtering": "nearest", "precision": "exact", "fill": 3, "nan": "ignore", "coordinate": "normalized",
-        "max_anisotropy": 4, "dimensions": 2, "grid": bl.space.Grid((4, 4)),
+        "max_anisotropy": 4, "dimensions": 2, "grid": bl.space.Grid((4, 4)), "srgb": True,
     }  # fmt: skip
     taken = inspect.signature(bl.Image).parameters.keys() - {"array", "queue"}
     assert others.keys() == taken == inspect.signature(_image_options).parameters.keys()

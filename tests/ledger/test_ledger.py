@@ -9,6 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless import bindless_images as images
+from tests.support.channel_kinds import SAMPLED_ONLY
 
 from .__main__ import main
 from .document import DOCUMENT, PARTS, render
@@ -21,7 +22,8 @@ from .uses import uses, words
 ROWS = [(part, row) for part in PARTS for row in part.rows]
 HERE = [row for _, row in ROWS if row.names]
 IMAGES, NEWER = PARTS[:2]
-OWN = {"AddressingMode.mirror", "AddressingMode.extent"}  # members that the specification lacks
+# Members that the specification lacks.
+OWN = {"AddressingMode.mirror", "AddressingMode.extent", *(f"ImageChannelType.{name}" for name in SAMPLED_ONLY)}
 DRIVERS = [row for _, row in ROWS if row.is_drivers]
 
 

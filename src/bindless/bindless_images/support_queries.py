@@ -111,6 +111,8 @@ def is_image_handle_supported(
         return False
     if handle_type is SampledImageHandle:
         return True
+    if desc.channel.is_sampled_only:
+        return False
     device, _ = resolve(where)
     if memory is ImageMemoryHandleType.usm_pointer:
         return device._backend.unsampled_memory is not None
@@ -128,6 +130,8 @@ def _passes(check: Callable[..., None], *arguments: object) -> bool:
 
 def _fits_usm(device: Device, desc: ImageDescriptor) -> bool:
     """Whether linear memory backs images of this type and these sizes, at the smallest pitch."""
+    if desc.channel.is_sampled_only:
+        return False
     if desc.type is not ImageType.standard or desc.dimensions == 3 or not device.has(_USM_ASPECTS[desc.dimensions]):
         return False
     if desc.dimensions == 1:

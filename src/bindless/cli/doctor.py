@@ -20,7 +20,7 @@ from ..sycl.device.device import Device
 from ..sycl.device.selector import get_devices
 from ..sycl.queue.queue import Queue
 from .doctor_opencl import examine_drivers
-from .doctor_sampling import known_images
+from .doctor_sampling import known_images, sampled_formats
 from .ls import device_line
 
 __all__ = ["examine"]
@@ -140,6 +140,7 @@ def _examine_device(device: Device) -> bool:
     if not device.has(Aspect.ext_oneapi_bindless_images):
         print("    sampling: none, the device has no images")
         return True
+    print(f"    formats that samplers alone read: {', '.join(sampled_formats(device)) or 'none'}")
     faults, count = [], 0
     try:
         with Queue(device, in_order=True) as queue:

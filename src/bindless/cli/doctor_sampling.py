@@ -12,6 +12,7 @@ import numpy as np
 from ..bindless_images import ImageMem, create_image, destroy_image_handle, sample_image, sample_image_array
 from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
+from ..model.channels import CHANNELS
 from ..model.enums import ImageChannelType
 from ..model.errors import Error, SamplerWarning
 from ..model.image_descriptor import ImageDescriptor
@@ -19,7 +20,7 @@ from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
 
-__all__ = ["KnownImage", "known_images"]
+__all__ = ["KnownImage", "known_images", "sampled_formats"]
 
 
 _SIZES = (5, 4, 3)
@@ -142,12 +143,20 @@ def _difference(what: str, values: Array, reference: Array, tolerance: float) ->
     )
 
 
+def sampled_formats(device: Device) -> list[str]:
+    """The channel types of a device that samplers alone read: blocks, ten bits and sRGB."""
+    offers, native = device._backend.supports_format, device._record.native
+    kinds = [(str(kind), kind, channel.channels) for kind, channel in CHANNELS.items() if channel.is_sampled_only]
+    return [name for name, kind, channels in kinds if offers(native, kind, channels)]
+
+
 def known_images(device: Device) -> Iterator[KnownImage]:
     """Yield an image of every kind and format that a device supports."""
     kinds = [(1, False), (2, False), (3, False)]
     if device.has(Aspect.ext_oneapi_image_array):
         kinds += [(1, True), (2, True)]
-    for (dimensions, layered), channel_type, channels in itertools.product(kinds, ImageChannelType, (1, 2, 3, 4)):
+    plain = [channel_type for channel_type, channel in CHANNELS.items() if not channel.is_sampled_only]
+    for (dimensions, layered), channel_type, channels in itertools.product(kinds, plain, (1, 2, 3, 4)):
         try:
             there = device._backend.supports_format(device._record.native, channel_type, channels)
         except Error:

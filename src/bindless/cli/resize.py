@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..image.image import Image
+from ..image.picture_files.open_files import opened_file
 from ..image.picture_files.pillow_files import codec_of, opened_picture, write_picture
 from ..model.errors import InvalidError, MemoryAllocationError
 from ..sycl.queue.queue import Queue
@@ -62,7 +63,7 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise InvalidError(f"{target} is the input: name another file")
     codec = codec_of(target, Path(target).suffix[1:])
-    with opened_picture(source) as (_, original):
+    with opened_file(source) as file, opened_picture(file) as original:
         picture = ImageOps.exif_transpose(original)
         transparent = "transparency" in picture.info
         mode = "RGBa" if transparent else _WORKING_MODE.get(picture.mode, "RGB")

@@ -22,6 +22,7 @@ from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, per_item
 from .array_library import AnyArray, ArrayLike, hand_over, library_of, view
 from .group_store import GroupStore, given_from_host
+from .levels.levels import Levels
 from .options import ImageOptions
 from .results import Result
 
@@ -38,13 +39,13 @@ class CubemapLevels(GroupStore):
     ----------
     image : Image
         The image, complete but for its store, which is not kept.
-    pixels : AnyArray
-        Its array.
+    pixels : AnyArray | Levels
+        Its array, or its levels.
     """
 
     _reason = "a cubemap with mipmaps has a cubemap for each level"
 
-    def __init__(self, image: Image, pixels: AnyArray) -> None:
+    def __init__(self, image: Image, pixels: AnyArray | Levels) -> None:
         super().__init__(_levels(image, pixels))
         self.descriptor = replace(self.parts[0].descriptor, num_levels=len(self.parts))
 
@@ -56,6 +57,10 @@ class CubemapLevels(GroupStore):
 
     def numpy(self, image: Image, level: int) -> Array:
         return self._part(level).numpy()
+
+    def split_levels(self, levels: Levels) -> Iterator[tuple[Image, Levels]]:
+        """Each image, and its part of levels."""
+        return zip(self.parts, levels.each())
 
     def repeat_update(self, array: object, /) -> None:
         """Its images repeat their updates."""
@@ -130,9 +135,13 @@ class CubemapLevels(GroupStore):
         return values
 
 
-def _levels(image: Image, pixels: AnyArray) -> Iterator[Image]:
+def _levels(image: Image, pixels: AnyArray | Levels) -> Iterator[Image]:
     """A cubemap for each level."""
     make, options = type(image)._of, replace(image._options, mipmaps=False)
+    if isinstance(pixels, Levels):
+        for level in pixels.each():
+            yield make(level, options, image._queue)  # type: ignore[arg-type]
+        return
     first = make(pixels, options, image._queue)
     yield first
     for faces in _smaller(first):

@@ -6,7 +6,7 @@ the device has no such format, and pixel coordinates become 0..1 where the hardw
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,7 +40,7 @@ from ..model.enums import (
     ImageType,
     Precision,
 )
-from ..model.errors import InvalidError
+from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
@@ -51,7 +51,9 @@ from ..sycl.device.handle_owner import HeldHandle, HeldSampledHandle, HeldUnsamp
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray
+from .channel_copy import copy_channels
 from .coordinates import normalized_units
+from .levels.levels import smaller_levels, upload_levels
 from .results import leave_arrays
 from .uploading import Uploads
 
@@ -229,10 +231,30 @@ class ImageStore:
     def fill(
         self, pixels: AnyArray, *, again: bool, source: tuple[object, tuple[int, ...]] | None = None
     ) -> Event | None:
-        """See ``Uploads.fill``."""
+        """See ``Uploads.fill``. Smaller levels of formats that samplers alone read are made by the host."""
         self.memory()
+        desc = self.descriptor
+        if desc.type is ImageType.mipmap and desc.channel.is_sampled_only:
+            host = pixels.numpy() if isinstance(pixels, UsmArray) else pixels
+            level = desc.get_mip_level_desc(0)
+            padded = np.zeros(level.shape, level.dtype)
+            padded[..., : host.shape[-1]] = host
+            self.fill_levels(smaller_levels(padded, desc))
+            return None
         with self._lock:
             return self._uploads.fill(pixels, self._held_level, again=again, source=source)
+
+    def fill_levels(self, arrays: Sequence[Array]) -> None:
+        """Brings the elements of all levels into the image, after what reads it; waits."""
+        before = () if self._queue._stream.in_order else (self._queue.ext_oneapi_submit_barrier(),)
+        upload_levels(self._queue, self.memory(), self.descriptor, arrays, before)
+
+    def fill_level(self, level: int, pixels: Array) -> None:
+        """Brings pixels (..., channels) of the host into one level of a mipmap, and waits."""
+        target, desc = self.memory().get_mip_level_mem_handle(level), self.descriptor.get_mip_level_desc(level)
+        stored = np.zeros(desc.shape, desc.dtype)
+        copy_channels(stored, pixels)
+        self._queue.ext_oneapi_copy(stored, target, dst_desc=desc, depends_on=self.ready).wait()
 
     @property
     def ready(self) -> After:
@@ -240,15 +262,15 @@ class ImageStore:
         return self._uploads.ready
 
     def download(self, level: int) -> Array:
-        """The stored pixels of a level: the shape of its descriptor, padded channels included."""
+        """The stored pixels, or blocks, of a level: the shape of its descriptor, padded channels included."""
         memory = self.memory()
         if self.descriptor.type is ImageType.mipmap:
             desc = self.descriptor.get_mip_level_desc(level)
-            pixels = empty_result(desc.shape, desc.dtype)
+            pixels = empty_result(desc.storage.shape, desc.dtype)
             source = memory.get_mip_level_mem_handle(level)
             self._queue.ext_oneapi_copy(source, pixels, src_desc=desc, depends_on=self.ready).wait()
             return pixels
-        pixels = empty_result(self.descriptor.shape, self.descriptor.dtype)
+        pixels = empty_result(self.descriptor.storage.shape, self.descriptor.dtype)
         self._queue.ext_oneapi_copy(memory, pixels, depends_on=self.ready).wait()
         return pixels[: self._layers] if self.descriptor.is_layered else pixels
 
@@ -407,6 +429,8 @@ class ImageStore:
 
         On the device, with all arrays there, an event.
         """
+        if self.descriptor.channel.is_sampled_only:
+            return self._fetch_by_sampler(points, layers, level, out, after)
         handle = self.unsampled_handle(level)
         options: dict[str, Any] = {"num_channels": self._channels, "out": out, "depends_on": after}
         if not len(points):
@@ -416,3 +440,21 @@ class ImageStore:
         if self.descriptor.type is ImageType.array:
             return fetch_image_array(self._queue, handle, points, layers, **options)
         return fetch_image(self._queue, handle, points, **options)
+
+    def _fetch_by_sampler(self, points: AnyArray, layers: Any, level: int, out: AnyArray | None, after: After) -> Any:
+        """``fetch`` of formats without unsampled images: nearest samples at the centres of pixels."""
+        desc = self.descriptor
+        if isinstance(points, UsmArray) or desc.type is ImageType.cubemap:
+            what = "a cubemap" if desc.type is ImageType.cubemap else "places on the device"
+            raise FeatureNotSupportedError(
+                f"fetch of {what} of {desc.channel_type}, which samplers alone read: use sample"
+            )
+        sizes = np.array([max(size >> level, 1) for size in (desc.width, desc.height, desc.depth)][: desc.dimensions])
+        is_mipmap = desc.type is ImageType.mipmap
+        coordinate = CoordinateNormalizationMode.normalized if is_mipmap else CoordinateNormalizationMode.unnormalized
+        sampler = BindlessImageSampler(
+            AddressingMode.clamp_to_edge, coordinate, FilteringMode.nearest, mipmap_filtering=FilteringMode.nearest
+        )
+        centres = np.ascontiguousarray((points + 0.5) / (sizes if is_mipmap else 1), np.float32)
+        levels = float(level) if is_mipmap else None
+        return self.read(self.reader(sampler).handle, centres, layers, levels, None, out, after)

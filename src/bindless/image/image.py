@@ -36,16 +36,19 @@ from .arguments import warn_of_channels
 from .array_library import OWN_TYPES, ArrayLike, Library, Maker, hand_over, leads_on_device, library_of, maker_of, view
 from .coefficients import Coefficients
 from .copying import copied, deep_copied, pickled
+from .creation.blocks import from_blocks, store_levels, update_levels
+from .creation.memory import from_memory
 from .cubemap_levels import CubemapLevels
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .drawing import Frame
 from .files import open_file, save_file
 from .layer_groups import LayerGroup, layers_of_part
+from .levels.levels import Levels
 from .native_store import NativeStore
 from .options import Addressing, ImageOptions, image_options
 from .panoramas import from_equirectangular
-from .plan import ImagePlan, plan_of_memory, planned, taken_dtype
+from .plan import ImagePlan, planned, taken_dtype
 from .remapping import remap
 from .repetition import picture_calls
 from .representation import as_html, as_png, as_text
@@ -124,6 +127,9 @@ class Image(HandleOwner):
         Of space, where the shape leaves that open (1D with channels; ``ShapeWarning`` names likely channels).
     grid : bindless.space.Grid, optional
         Where the pixels lie in the world, for ``resample``: its shape is the array's without layers and channels.
+    srgb : bool, default False
+        The array, of uint8, has grey, or red, green and blue, in the codes of sRGB, and linear alpha. Samples are
+        linear: texture units convert texels before they filter them. So are the means of mipmaps.
 
     Raises
     ------
@@ -163,10 +169,11 @@ class Image(HandleOwner):
         queue: Queue | None = None,
         dimensions: int | None = None,
         grid: Grid | None = None,
+        srgb: bool = False,
     ) -> None:
         options = image_options(
             addressing, filtering, precision, fill, nan, coordinate, max_anisotropy, channel_type, mipmaps, layers,
-            cubemap, dimensions, grid,
+            cubemap, dimensions, grid, srgb,
         )  # fmt: skip
         self._fill(array, options, queue)
         if options.dimensions is None and self._described.dimensions == 3 and not self._has_channel_axis:
@@ -198,6 +205,9 @@ class Image(HandleOwner):
 
     def _fill(self, array: ArrayLike, options: ImageOptions, queue: Queue | None) -> None:
         """The constructor, but for warnings."""
+        if isinstance(array, Levels):
+            store_levels(self, array, options, queue)
+            return
         if queue is None:
             queue = queue_of_array(array)
         elif not isinstance(queue, Queue):
@@ -236,7 +246,7 @@ class Image(HandleOwner):
         self._name = add_name(self)
         self._queue, self._options, self._library, self._leads_on_device = queue, options, None, False
         self._dtype, self._size = (
-            described.dtype,
+            described.number_dtype,
             (described.width, described.height, described.depth)[: described.dimensions],
         )
         self._layer_axis = (described.array_size,) if described.type is not ImageType.standard else ()
@@ -259,78 +269,9 @@ class Image(HandleOwner):
             text = f"max_anisotropy={ratio:g} samples as {most}, the most that {self._queue.device.name} does"
             warnings.warn(text, SamplerWarning, stacklevel=3)
 
-    @classmethod
-    def from_memory(
-        cls,
-        memory: ImageMem,
-        desc: ImageDescriptor | None = None,
-        queue: Queue | None = None,
-        *,
-        addressing: Addressing = AddressingMode.clamp_to_edge,
-        filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
-        precision: Precision | str = Precision.hardware,
-        fill: float = 0.0,
-        nan: str = "propagate",
-        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
-        max_anisotropy: float = 0.0,
-        owned: bool = False,
-    ) -> Image:
-        """An image of memory that exists already, with the pixels that it has.
-
-        Parameters
-        ----------
-        memory : ImageMem
-            The memory. The image shares it, and ``close()`` leaves it to its other owners.
-        desc : ImageDescriptor, optional
-            Its descriptor, as it was allocated.
-        queue : Queue, optional
-            A queue of the memory's context and device; default: one in order.
-        addressing, filtering, precision, fill, nan, coordinate, max_anisotropy : Any
-            As of ``Image``. Others may write the memory: the coefficients of ``filtering="cubic"`` are made for each
-            call.
-        owned : bool, default False
-            Whether the image takes the memory over: then ``close()`` closes ``memory``.
-
-        Returns
-        -------
-        Image
-            With an axis of channels if the memory has several.
-
-        Raises
-        ------
-        InvalidError
-            It is no memory, or an option does not fit it.
-
-        Examples
-        --------
-        >>> queue = bindless.Queue("reference")
-        >>> with bindless.Image(np.eye(2, dtype=np.float32), queue=queue) as image:
-        ...     bindless.Image.from_memory(image.memory, queue=queue).numpy()
-        array([[1., 0.],
-               [0., 1.]], dtype=float32)
-        """
-        if not isinstance(memory, ImageMem):
-            raise InvalidError(f"memory={shown(memory)} is no ImageMem; image.memory is one")
-        stored = memory.get_descriptor()
-        if desc is not None and desc != stored:
-            raise InvalidError(
-                f"desc={shown(desc)}: the memory was allocated as {stored}; pass that, or leave desc out"
-            )
-        if queue is None:
-            queue = Queue(memory.get_device(), memory.get_context(), in_order=True)
-        elif not isinstance(queue, Queue) or queue.context is not memory.get_context():
-            raise InvalidError(f"queue={shown(queue)} is no Queue of the memory's context, {memory.get_context()!r}")
-        image = cls.__new__(cls)
-        options = image_options(addressing, filtering, precision, fill, nan, coordinate, max_anisotropy)
-        image._take(plan_of_memory(stored, options), queue)
-        image._lend()
-        whole = memory if owned else ImageMem(memory)
-        image._hold(ImageStore(whole, image._described, stored, queue, image._handle_precision))
-        if image._sampler.max_anisotropy > 1:
-            image._warn_of_anisotropy()
-        return image
-
     from_equirectangular = classmethod(from_equirectangular)
+
+    from_memory, from_blocks = classmethod(from_memory), classmethod(from_blocks)
 
     from_nv12, from_yuv420 = classmethod(from_nv12), classmethod(from_yuv420)
 
@@ -417,7 +358,8 @@ class Image(HandleOwner):
     fetch = fetch
 
     def numpy(self, level: int = 0) -> Array:
-        """The stored pixels, in the array's dtype and axes; of a smaller level, the smaller array.
+        """The stored pixels, in the array's dtype and axes; of a smaller level, the smaller array. Blocks are decoded:
+        to codes of 8 bits, of 16 for BC4, BC5 and words of ten bits, and to halves for BC6H.
 
         Raises
         ------
@@ -453,7 +395,7 @@ class Image(HandleOwner):
         Parameters
         ----------
         array : ArrayLike
-            Of any library, of the shape and dtype of the image's array.
+            Of any library, of the shape and dtype of the image's array; of blocks those of ``from_blocks``.
 
         Returns
         -------
@@ -482,10 +424,13 @@ class Image(HandleOwner):
 
     def _update_any(self, array: ArrayLike) -> Event | None:
         """``update`` of an array for which no copy is prepared."""
-        pixels = view("array", array, self._queue)
-        if pixels.shape != self.shape or taken_dtype(pixels.dtype) != self.dtype:
+        if self._described.channel.block or isinstance(array, (list, tuple)):
+            update_levels(self, array)
+            return None
+        pixels, dtype = view("array", array, self._queue), self._described.dtype
+        if pixels.shape != self.shape or taken_dtype(pixels.dtype) != dtype:
             raise InvalidError(
-                f"an array of {pixels.dtype} of shape {pixels.shape}; update takes {self.dtype} of shape {self.shape}, "
+                f"an array of {pixels.dtype} of shape {pixels.shape}; update takes {dtype} of shape {self.shape}, "
                 "as the image has: make another Image of it"
             )
         event = self._store.update(self, pixels, array)

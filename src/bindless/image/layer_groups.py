@@ -23,6 +23,7 @@ from .arguments import coordinate_axes, gradient_of, per_item
 from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, view
 from .drawing import Frame, Moves, frame_of
 from .group_store import GroupStore, after_all, given_from_host, given_from_parts, place_of
+from .levels.levels import Levels
 from .results import Result
 
 if TYPE_CHECKING:
@@ -43,13 +44,13 @@ class LayerGroup(GroupStore):
     ----------
     image : Image
         The image, complete but for its store, which is not kept.
-    pixels : AnyArray
-        Its array.
+    pixels : AnyArray | Levels
+        Its array, or its levels.
     most : int
         Layers of a part.
     """
 
-    def __init__(self, image: Image, pixels: AnyArray, most: int) -> None:
+    def __init__(self, image: Image, pixels: AnyArray | Levels, most: int) -> None:
         count, self._step, self._mipmaps = image.num_layers, most, image._mipmaps
         self._ranges = [slice(start, min(start + most, count)) for start in range(0, count, most)]
         options = replace(image._options, layers=not self._mipmaps)
@@ -63,19 +64,24 @@ class LayerGroup(GroupStore):
             name = f"the {most} of an image array of {queue.device.name} (info.device.image_max_array_size)"
             self._reason = f"{count} layers are more than {name}"
 
-    def _place(self, values: AnyArray, layers: slice) -> Any:
+    def _place(self, values: AnyArray | Levels, layers: slice) -> Any:
         """The place of a part in an array whose first axis counts the layers."""
         return values[layers.start] if self._mipmaps else values[layers]
 
-    def _places(self, values: AnyArray) -> Iterator[tuple[Image, Any]]:
+    def _places(self, values: AnyArray | Levels) -> Iterator[tuple[Image, Any]]:
         """Each part, and its place in an array whose first axis counts the layers."""
         for part, layers in zip(self.parts, self._ranges):
             yield part, self._place(values, layers)
 
+    def split_levels(self, levels: Levels) -> Iterator[tuple[Image, Any]]:
+        """Each image, and its part of levels."""
+        return self._places(levels)
+
     def numpy(self, image: Image, level: int) -> Array:
-        result = np.empty(image._array_shape(image._level(level)), image.dtype)
-        for layers, part in zip(self._ranges, self.parts):
-            result[layers] = part.numpy(level)
+        pixels = [part.numpy(level) for part in self.parts]
+        result = np.empty(image._array_shape(image._level(level)), pixels[0].dtype)
+        for layers, place in zip(self._ranges, pixels):
+            result[layers] = place
         return result
 
     def repeat_update(self, array: object, /) -> None:

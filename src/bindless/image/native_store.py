@@ -11,6 +11,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from .array_library import AnyArray
 from .device_image import ImageStore
+from .levels.pixels import decode_pixels
 from .remapping import remap_native
 from .resizing import resize_native
 from .sampling import fetch_native, sample_native
@@ -52,7 +53,10 @@ class NativeStore:
 
     def numpy(self, image: Image, level: int) -> Array:
         described = image._level(level)
-        return self._native.download(level)[..., : image.num_channels].reshape(image._array_shape(described))
+        pixels = self._native.download(level)
+        if described.channel.decoded is not None:
+            pixels = decode_pixels(pixels, described)
+        return pixels[..., : image.num_channels].reshape(image._array_shape(described))
 
     def update(self, image: Image, pixels: AnyArray, array: object) -> Event | None:
         source = pixels if isinstance(pixels, np.ndarray) else array, pixels.shape

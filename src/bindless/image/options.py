@@ -123,6 +123,7 @@ def _image_options(
     cubemap: bool = False,
     dimensions: int | None = None,
     grid: Grid | None = None,
+    srgb: bool = False,
 ) -> ImageOptions:
     """The options of arguments as of ``Image``.
 
@@ -135,6 +136,10 @@ def _image_options(
         raise InvalidError(
             f"layers={layers}, cubemap={cubemap}: an image is one of the two; make one Image for each cubemap"
         )
+    if srgb:
+        if channel_type not in (None, ImageChannelType.unorm_int8_srgb):
+            raise InvalidError(f"srgb={srgb}, channel_type={channel_type}: leave one out")
+        channel_type = ImageChannelType.unorm_int8_srgb
     if nan not in _NAN:
         raise ArgumentError(f"nan={shown(nan)} is not known; it is one of 'propagate', 'ignore'")
     filter_ = Filter.from_addressing(addressing, filtering, fill=fill, precision=precision, ignore_nan=nan == "ignore")

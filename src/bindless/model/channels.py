@@ -10,7 +10,7 @@ from .enums import ImageChannelType
 from .errors import InvalidError
 from .host_array import as_dtype
 
-__all__ = ["CHANNELS", "Channel", "channel_of_dtype"]
+__all__ = ["BLOCK_SIDE", "CHANNELS", "Channel", "channel_of_dtype"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,12 @@ class Channel:
         Whether the stored codes represent 0..1 or -1..1.
     kind
         Class of the device functions: ``f`` float, ``i`` signed, ``u`` unsigned integer.
+    channels
+        The number of channels, of a type that samplers alone read; 0: 1 to 4.
+    block
+        Bytes of a block of 4 x 4 pixels; 0 without blocks.
+    decoded
+        Dtype of a channel of decoded blocks and words.
     """
 
     index: int
@@ -36,6 +42,19 @@ class Channel:
     value: np.dtype[np.generic]
     normalized: bool
     kind: str
+    channels: int = 0
+    block: int = 0
+    decoded: np.dtype[np.generic] | None = None
+
+    @property
+    def is_sampled_only(self) -> bool:
+        """Whether only samplers of image memory read it: blocks, words and codes of sRGB."""
+        return self.channels > 0
+
+    @property
+    def word(self) -> int:
+        """Number in the kernels' argument ``format``: types that samplers alone read are floats there."""
+        return CHANNELS[ImageChannelType.fp32].index if self.channels else self.index
 
     @property
     def size(self) -> int:
@@ -53,6 +72,12 @@ def _channel(index: int, storage: str, kind: str, normalized: bool = False) -> C
     return Channel(index, np.dtype(storage), np.dtype(value), normalized, kind)
 
 
+def _blocks(index: int, decoded: str, channels: int, block: int = 16) -> Channel:
+    return Channel(index, _BYTE, _FLOAT, False, "f", channels, block, np.dtype(decoded))
+
+
+_BYTE, _FLOAT = np.dtype("uint8"), np.dtype("float32")
+
 CHANNELS: dict[ImageChannelType, Channel] = {
     ImageChannelType.snorm_int8: _channel(0, "int8", "f", True),
     ImageChannelType.snorm_int16: _channel(1, "int16", "f", True),
@@ -66,7 +91,26 @@ CHANNELS: dict[ImageChannelType, Channel] = {
     ImageChannelType.unsigned_int32: _channel(9, "uint32", "u"),
     ImageChannelType.fp16: _channel(10, "float16", "f"),
     ImageChannelType.fp32: _channel(11, "float32", "f"),
+    ImageChannelType.unorm_10_10_10_2: Channel(14, _BYTE, _FLOAT, False, "f", 4, decoded=np.dtype("uint16")),
+    ImageChannelType.unorm_int8_srgb: Channel(23, _BYTE, _FLOAT, False, "f", 4),
+    ImageChannelType.bc1_unorm: _blocks(24, "uint8", 4, 8),
+    ImageChannelType.bc1_srgb: _blocks(25, "uint8", 4, 8),
+    ImageChannelType.bc2_unorm: _blocks(26, "uint8", 4),
+    ImageChannelType.bc2_srgb: _blocks(27, "uint8", 4),
+    ImageChannelType.bc3_unorm: _blocks(28, "uint8", 4),
+    ImageChannelType.bc3_srgb: _blocks(29, "uint8", 4),
+    ImageChannelType.bc4_unorm: _blocks(30, "uint16", 1, 8),
+    ImageChannelType.bc4_snorm: _blocks(31, "int16", 1, 8),
+    ImageChannelType.bc5_unorm: _blocks(32, "uint16", 2),
+    ImageChannelType.bc5_snorm: _blocks(33, "int16", 2),
+    ImageChannelType.bc6h_ufloat: _blocks(34, "float16", 4),
+    ImageChannelType.bc6h_sfloat: _blocks(35, "float16", 4),
+    ImageChannelType.bc7_unorm: _blocks(36, "uint8", 4),
+    ImageChannelType.bc7_srgb: _blocks(37, "uint8", 4),
 }
+
+BLOCK_SIDE = 4
+"""Pixels along a side of a block."""
 
 # Element types of value arrays, as kernels and the reference driver number them.
 ELEMENTS: dict[np.dtype[np.generic], int] = {

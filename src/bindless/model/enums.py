@@ -139,7 +139,11 @@ class BundleState(StringEnum):
 
 
 class ImageChannelType(StringEnum):
-    """Type of one channel of a pixel in memory (Image descriptor)."""
+    """Type of one channel of a pixel in memory (Image descriptor).
+
+    Those after ``fp32`` are this package's own, and samplers alone read them: words of 32 bits with red in the lowest
+    ten, codes of sRGB, which are read as linear values, and blocks of 4 x 4 pixels (``bc1_unorm`` to ``bc7_srgb``).
+    """
 
     snorm_int8 = "snorm_int8"
     snorm_int16 = "snorm_int16"
@@ -153,6 +157,22 @@ class ImageChannelType(StringEnum):
     unsigned_int32 = "unsigned_int32"
     fp16 = "fp16"
     fp32 = "fp32"
+    unorm_10_10_10_2 = "unorm_10_10_10_2"
+    unorm_int8_srgb = "unorm_int8_srgb"
+    bc1_unorm = "bc1_unorm"
+    bc1_srgb = "bc1_srgb"
+    bc2_unorm = "bc2_unorm"
+    bc2_srgb = "bc2_srgb"
+    bc3_unorm = "bc3_unorm"
+    bc3_srgb = "bc3_srgb"
+    bc4_unorm = "bc4_unorm"
+    bc4_snorm = "bc4_snorm"
+    bc5_unorm = "bc5_unorm"
+    bc5_snorm = "bc5_snorm"
+    bc6h_ufloat = "bc6h_ufloat"
+    bc6h_sfloat = "bc6h_sfloat"
+    bc7_unorm = "bc7_unorm"
+    bc7_srgb = "bc7_srgb"
 
 
 class ImageType(StringEnum):
@@ -213,7 +233,8 @@ class Interpolation(StringEnum):
     """Interpolation of texels by the built-in functions.
 
     ``cubic`` is the interpolating cubic B-spline, of coefficients that a filter computes first. ``catmull_rom`` and
-    ``bicubic`` are cubic convolutions with a = -0.5 and a = -0.75.
+    ``bicubic`` are cubic convolutions with a = -0.5 and a = -0.75. ``quadratic``, ``quartic`` and ``quintic`` are
+    B-splines of other degrees, for ``bindless.ndimage`` alone.
     """
 
     nearest = "nearest"
@@ -221,6 +242,9 @@ class Interpolation(StringEnum):
     cubic = "cubic"
     catmull_rom = "catmull_rom"
     bicubic = "bicubic"
+    quadratic = "quadratic"
+    quartic = "quartic"
+    quintic = "quintic"
 
 
 class Precision(StringEnum):

@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 
 from .arrays import Array
-from .channels import CHANNELS, Channel, channel_of_dtype
+from .channels import BLOCK_SIDE, CHANNELS, Channel, channel_of_dtype
 from .enums import ImageChannelType, ImageType, coerce
 from .errors import InvalidError
 from .message_values import shown
@@ -201,6 +201,8 @@ class ImageDescriptor:
             if channel_type is None
             else coerce(ImageChannelType, channel_type, "channel_type")
         )
+        if CHANNELS[channel].block:
+            raise InvalidError(f"channel_type={channel}: blocks do not tell their pixels; use Image.from_blocks")
         if channel_type is not None and CHANNELS[channel].storage != array.dtype:
             raise InvalidError(
                 f"channel_type={channel} stores {CHANNELS[channel].storage}, the array is {array.dtype}: "
@@ -271,6 +273,11 @@ class ImageDescriptor:
         return self.channel.value
 
     @cached_property
+    def number_dtype(self) -> np.dtype[np.generic]:
+        """dtype of the numbers of pixels: that of memory, or of values where samplers alone read it."""
+        return self.channel.value if self.channel.is_sampled_only else self.channel.storage
+
+    @cached_property
     def extent(self) -> tuple[int, int, int]:
         """Pixels in (x, y, z), at least 1 each; z is depth, or the layers of an array or cubemap."""
         return (self.width, self.height or 1, self.array_size if self.is_layered else self.depth or 1)
@@ -282,21 +289,34 @@ class ImageDescriptor:
         return ((self.array_size,) if self.is_layered else ()) + spatial + (self.num_channels,)
 
     @cached_property
+    def storage(self) -> ImageDescriptor:
+        """The elements of memory, as copies count them: bytes of blocks, one pixel a block; else this descriptor."""
+        if not self.channel.block:
+            return self
+        return replace(
+            self,
+            width=-(-self.width // BLOCK_SIDE),
+            height=-(-self.height // BLOCK_SIDE),
+            num_channels=self.channel.block,
+            channel_type=ImageChannelType.unsigned_int8,
+        )
+
+    @cached_property
     def pixel_size(self) -> int:
-        """Bytes of one pixel."""
-        return self.num_channels * self.channel.size
+        """Bytes of one pixel, or of one block of pixels."""
+        return self.channel.block or self.num_channels * self.channel.size
 
     @cached_property
     def row_size(self) -> int:
-        """Bytes of one tightly packed row."""
-        return self.width * self.pixel_size
+        """Bytes of one tightly packed row, of pixels or of blocks."""
+        return self.storage.width * self.pixel_size
 
     @cached_property
     def nbytes(self) -> int:
         """Bytes of all pixels, tightly packed; all levels of a mipmap."""
         if self.type is ImageType.mipmap:
             return sum(self._level(level).nbytes for level in range(self.num_levels))
-        x, y, z = self.extent
+        x, y, z = self.storage.extent
         return x * y * z * self.pixel_size
 
     @cached_property
@@ -324,6 +344,10 @@ class ImageDescriptor:
             raise InvalidError(f"height=0 with depth={self.depth}: a three-dimensional image has a height")
         if not 1 <= self.num_channels <= 4:
             raise InvalidError(f"num_channels={self.num_channels}: it is 1, 2, 4, or 3 where the device has it")
+        if self.channel.channels not in (0, self.num_channels):
+            raise InvalidError(f"num_channels={self.num_channels}: {self.channel_type} has {self.channel.channels}")
+        if self.channel.block and self.dimensions != 2:
+            raise InvalidError(f"{self._sizes()} pixels of {self.channel_type}: an image of blocks has two dimensions")
         if self.type is ImageType.mipmap:
             if self.num_levels <= 1:
                 raise InvalidError(f"num_levels={self.num_levels}: a mipmap has more than one level")

@@ -7,18 +7,21 @@ import pytest
 
 import bindless as bl
 from bindless.model.aspects import Aspect
+from bindless.model.channels import CHANNELS
 from bindless.model.copy_region import CopyRegion, ImageMemory
 from bindless.model.enums import ImageChannelType, UsmKind
-from bindless.model.errors import Error
+from bindless.model.errors import Error, FeatureNotSupportedError
 from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 from tests.backends.contract.contract_rig import Rig, pixels_of
+from tests.support.channel_kinds import PLAIN, SAMPLED_ONLY
 
 NATIVE = {
     "snorm_int8": "signed_int8",
     "snorm_int16": "signed_int16",
     "unorm_int8": "unsigned_int8",
     "unorm_int16": "unsigned_int16",
+    "unorm_int8_srgb": "unsigned_int8",
 }
 
 # One image of each kind and dimension.
@@ -52,7 +55,7 @@ def formatted(desc: ImageDescriptor, channel_type: str, channels: int) -> ImageD
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("channel_type", [str(channel_type) for channel_type in ImageChannelType])
+@pytest.mark.parametrize("channel_type", PLAIN)
 def test_images_keep_their_pixels(rig: Rig, shape: str, channel_type: str) -> None:
     for channels in (1, 2, 4):
         desc = formatted(SHAPES[shape], channel_type, channels)
@@ -93,7 +96,7 @@ def test_a_standard_image_has_no_levels(rig: Rig) -> None:
 @pytest.mark.parametrize("shape", [*SHAPES, *(f"mipmap {name}" for name in MIPMAPS)])
 def test_the_driver_knows_size_and_format(rig: Rig, shape: str) -> None:  # R19
     base = MIPMAPS[shape[7:]] if shape.startswith("mipmap") else SHAPES[shape]
-    for channel_type in ImageChannelType:
+    for channel_type in map(ImageChannelType, PLAIN):
         for channels in (1, 2, 4):
             desc = formatted(base, str(channel_type), channels)
             record = rig.backend.image_info(rig.context, rig.image(desc))
@@ -152,12 +155,38 @@ def test_destroying_an_image_leaves_its_memory(rig: Rig) -> None:  # R34, R35
 
 def test_images_of_every_format(rig: Rig) -> None:
     for shape, base in SHAPES.items():
-        for channel_type in ImageChannelType:
+        for channel_type in PLAIN:
             for channels in (1, 2, 4):
                 desc = formatted(base, str(channel_type), channels)
                 memory = rig.image(desc)
                 assert rig.unsampled(memory, desc), shape
                 assert rig.sampled(memory, desc, BindlessImageSampler("clamp_to_edge")), shape
+
+
+@pytest.mark.parametrize("channel_type", SAMPLED_ONLY)
+def test_images_that_samplers_alone_read(rig: Rig, channel_type: str) -> None:
+    kind = ImageChannelType(channel_type)
+    channels = CHANNELS[kind].channels
+    there = [count for count in (1, 2, 3, 4, 5) if rig.backend.supports_format(rig.device, kind, count)]
+    assert there in ([], [channels])
+    for base in (SHAPES["2d"], SHAPES["2d array"], SHAPES["cubemap"], MIPMAPS["2d"]):
+        desc = formatted(base, channel_type, channels)
+        if not there:
+            with pytest.raises(FeatureNotSupportedError):
+                rig.backend.allocate_image(rig.context, rig.device, desc)
+            continue
+        memory = rig.image(desc)
+        assert rig.sampled(memory, desc, BindlessImageSampler("clamp_to_edge", "normalized", "linear"))
+        for number in range(desc.num_levels):
+            is_level = base is MIPMAPS["2d"]
+            level = desc.get_mip_level_desc(number) if is_level else desc
+            handle = rig.backend.image_level(rig.context, memory, number) if is_level else memory
+            pixels = pixels_of(level.storage, number)
+            rig.write(handle, level.storage, pixels)
+            assert np.array_equal(rig.read(handle, level.storage), pixels)
+            record = rig.backend.image_info(rig.context, handle)
+            assert (record.width, record.height, record.num_channels) == (level.width, level.height, channels)
+            assert record.channel_type in (kind, NATIVE.get(channel_type))
 
 
 def test_an_unsampled_image_is_no_mipmap(rig: Rig) -> None:  # R37

@@ -12,9 +12,12 @@ import bindless as bl
 from bindless.image.spline_filter import spline_coefficients
 from tests.backends.cuda.fake_cuda import Fake
 
-# Arguments of each kernel; of the last two of the columns the lower halves: all launches of a test are logged alike.
-ROWS = ("Q", "Q", *"IIIIIIIII", "f", "Q")
-BOTH = ("Q", "Q", *"IIIII")
+# Arguments of each kernel; of the first and last of the columns the lower halves, and the bits of floats: all launches
+# of a test are logged alike.
+ROWS = ("Q", "Q", *"IIIIIIIII", *"fff", "Q")
+BOTH = ("Q", "Q", *"IIIIIIII")
+POLE = np.float32(3**0.5 - 2)
+GAIN = np.float32((3 - 3**0.5) ** 2)
 
 
 @pytest.fixture
@@ -54,10 +57,11 @@ def test_long_columns_go_from_one_array_to_the_other(queue: bl.Queue, fake: Fake
     ]  # fmt: skip
     other = int(numbers(rows[2], BOTH)[1])
     assert other not in (samples.address, made.address)
-    assert numbers(rows[2], BOTH) == (samples.address, other, 33, 150, 20, 0, 0)
+    assert numbers(rows[2], BOTH) == (samples.address, other, 33, 150, 20, 0, 0, 0, 2, 0)
     assert rows[1] == ["143", "128"]  # 3000 rows; a group has 21 rows of 3 chunks for each of two channels
-    assert numbers(along_y[2], BOTH) == (other, made.address, 66, 150, 80, 1, 66 * 20 * 2)
-    assert numbers(along_z[2], BOTH) == (made.address, made.address, 66 * 150, 20, 20, 2, 66 * 150)
+    filters = [int(number.view(np.uint32)) for number in (POLE, GAIN, np.float32(3 - 3**0.5))]
+    assert numbers(along_y[2], BOTH) == (other, made.address, 66, 150, 80, 1, *filters, 66 * 20 * 2)
+    assert numbers(along_z[2], BOTH) == (made.address, made.address, 66 * 150, 20, 20, 2, *filters, 66 * 150)
     assert along_z[1] == ["78", "128"]
 
 
@@ -69,7 +73,7 @@ def test_a_margin_is_added_along_rows(queue: bl.Queue, fake: Fake) -> None:
     assert isinstance(made, bl.UsmArray) and made.shape == (5, 30, 64, 1)
     ((name, sizes, arguments),) = launches(fake)
     assert (name, sizes) == ("bindless_spline_rows", ["5", "128"])  # 150 rows of 4 chunks, of 128 in a group
-    expected = (samples.address, made.address, 40, 1, 1, 12, 0, 0, 1, 2, 1, 0.5, 150)
+    expected = (samples.address, made.address, 40, 1, 1, 12, 0, 0, 1, 2, 1, 0.5, POLE, GAIN, 150)
     assert numbers(arguments, ROWS) == expected
 
 

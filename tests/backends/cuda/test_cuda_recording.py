@@ -32,7 +32,7 @@ RUNS = {
     "repeated-blocks": ("dask/test_dask_python_calls.py",),
     "pictures": ("backends/cuda/recorded_resampling.py",),
     "large-copies": tuple(f"backends/cuda/recorded_{name}.py" for name in ("copies", "host_calls", "pinned_frames")),
-    "repeated-ndimage": ("ndimage/recorded_python_calls.py",),
+    "repeated-ndimage": ("ndimage/recorded_python_calls.py", "cv2/recorded_maps.py"),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "kernels-in-python": ("backends/cuda/recorded_python_kernels.py",),

@@ -48,7 +48,7 @@ from . import virtual_memory as _virtual_memory
 from .context import Context
 from .device import Device
 from .event import Event
-from .image_format import CHANNEL_COUNTS, fits_surfaces
+from .image_format import fits_surfaces, supports_format
 from .kernel import Kernel
 from .module import Module
 from .queue import Queue
@@ -96,7 +96,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     device_info = staticmethod(_device_info.device_info)
 
     def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
-        return num_channels in CHANNEL_COUNTS
+        return supports_format(channel_type, num_channels)
 
     # ------------------------------------------------------------------ contexts, queues
 

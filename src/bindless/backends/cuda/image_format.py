@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from ...drivers import cuda as driver
+from ...model.channels import CHANNELS
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import FeatureNotSupportedError
 from ...model.image_descriptor import ImageDescriptor
 from .device import Device
 
-__all__ = ["CHANNEL_COUNTS", "CHANNEL_TYPES", "array_format", "exceeded", "fits_surfaces", "require_channels"]
+__all__ = [
+    "CHANNEL_TYPES",
+    "array_channels",
+    "array_format",
+    "exceeded",
+    "fits_surfaces",
+    "image_channels",
+    "is_srgb",
+    "require_channels",
+    "supports_format",
+]
 
 lib = driver.lib
 
-CHANNEL_COUNTS = (1, 2, 4)
+_CHANNEL_COUNTS = (1, 2, 4)
 
 # Arrays hold the stored codes: the texture or the kernel decides whether they stand for 0..1 or -1..1.
 _FORMATS = {
@@ -28,12 +39,43 @@ _FORMATS = {
     ImageChannelType.unsigned_int32: lib.CU_AD_FORMAT_UNSIGNED_INT32,
     ImageChannelType.fp16: lib.CU_AD_FORMAT_HALF,
     ImageChannelType.fp32: lib.CU_AD_FORMAT_FLOAT,
+    ImageChannelType.unorm_10_10_10_2: lib.CU_AD_FORMAT_UNORM_INT_101010_2,
+    ImageChannelType.unorm_int8_srgb: lib.CU_AD_FORMAT_UNSIGNED_INT8,
+    ImageChannelType.bc1_unorm: lib.CU_AD_FORMAT_BC1_UNORM,
+    ImageChannelType.bc1_srgb: lib.CU_AD_FORMAT_BC1_UNORM_SRGB,
+    ImageChannelType.bc2_unorm: lib.CU_AD_FORMAT_BC2_UNORM,
+    ImageChannelType.bc2_srgb: lib.CU_AD_FORMAT_BC2_UNORM_SRGB,
+    ImageChannelType.bc3_unorm: lib.CU_AD_FORMAT_BC3_UNORM,
+    ImageChannelType.bc3_srgb: lib.CU_AD_FORMAT_BC3_UNORM_SRGB,
+    ImageChannelType.bc4_unorm: lib.CU_AD_FORMAT_BC4_UNORM,
+    ImageChannelType.bc4_snorm: lib.CU_AD_FORMAT_BC4_SNORM,
+    ImageChannelType.bc5_unorm: lib.CU_AD_FORMAT_BC5_UNORM,
+    ImageChannelType.bc5_snorm: lib.CU_AD_FORMAT_BC5_SNORM,
+    ImageChannelType.bc6h_ufloat: lib.CU_AD_FORMAT_BC6H_UF16,
+    ImageChannelType.bc6h_sfloat: lib.CU_AD_FORMAT_BC6H_SF16,
+    ImageChannelType.bc7_unorm: lib.CU_AD_FORMAT_BC7_UNORM,
+    ImageChannelType.bc7_srgb: lib.CU_AD_FORMAT_BC7_UNORM_SRGB,
 }
 
 # The native channel type of each format: the granularity of the driver's answers for an array.
 CHANNEL_TYPES = {
-    value: channel_type for channel_type, value in _FORMATS.items() if not channel_type.startswith(("snorm", "unorm"))
+    value: channel_type
+    for channel_type, value in _FORMATS.items()
+    if not channel_type.startswith(("snorm_int", "unorm_int"))
 }
+
+
+_THREE_CHANNELS = (ImageChannelType.bc6h_ufloat, ImageChannelType.bc6h_sfloat)
+
+
+def is_srgb(channel_type: ImageChannelType) -> bool:
+    """Whether textures convert red, green and blue from sRGB."""
+    return channel_type.endswith("_srgb")
+
+
+def supports_format(channel_type: ImageChannelType, num_channels: int) -> bool:
+    """Whether CUDA has arrays of this format."""
+    return num_channels in _CHANNEL_COUNTS and CHANNELS[channel_type].channels in (0, num_channels)
 
 
 def array_format(channel_type: ImageChannelType) -> int:
@@ -41,9 +83,19 @@ def array_format(channel_type: ImageChannelType) -> int:
     return _FORMATS[channel_type]
 
 
+def array_channels(desc: ImageDescriptor) -> int:
+    """Channels of the CUDA array: BC6H has three there, and its fourth one, which is 1, here alone."""
+    return 3 if desc.channel_type in _THREE_CHANNELS else desc.num_channels
+
+
+def image_channels(array_channels: int) -> int:
+    """Channels of the image of an array."""
+    return 4 if array_channels == 3 else array_channels
+
+
 def require_channels(num_channels: int) -> None:
     """Raise ``FeatureNotSupportedError`` for channel counts that no CUDA format has."""
-    if num_channels not in CHANNEL_COUNTS:
+    if num_channels not in _CHANNEL_COUNTS:
         raise FeatureNotSupportedError(
             f"num_channels={num_channels}: NVIDIA textures have 1, 2 or 4 channels; add a fourth one, or ask first "
             "whether the device supports the format",

@@ -17,7 +17,7 @@ from .context import Context, View
 from .device import Device
 from .errors import SUCCESS, fail, release
 from .fork_guard import refuse_in_fork
-from .image_format import array_format, require_channels
+from .image_format import array_format, is_srgb, require_channels
 from .image_storage import texture_kind
 from .object_cache import view_to_rest, wake_view
 
@@ -124,6 +124,8 @@ def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fet
     flags = lib.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
     if desc.channel.is_integer:
         flags |= lib.CU_TRSF_READ_AS_INTEGER
+    if is_srgb(desc.channel_type):
+        flags |= lib.CU_TRSF_SRGB
     if (sampler.is_normalized or cubemap) and not fetch_only:
         flags |= lib.CU_TRSF_NORMALIZED_COORDINATES
     if cubemap and sampler.cubemap_filtering == "seamless":

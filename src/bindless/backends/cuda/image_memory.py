@@ -19,7 +19,15 @@ from .context import Context
 from .device import Device, PrimaryContext
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import refuse_in_fork
-from .image_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
+from .image_format import (
+    CHANNEL_TYPES,
+    array_channels,
+    array_format,
+    exceeded,
+    fits_surfaces,
+    image_channels,
+    require_channels,
+)
 from .image_storage import ImageStorage
 from .object_cache import array_to_rest, end_rest, end_views, wake_array
 
@@ -65,7 +73,7 @@ def array_descriptor(desc: ImageDescriptor, writable: bool) -> CData:
             "Height": desc.height,
             "Depth": depth,
             "Format": array_format(desc.channel_type),
-            "NumChannels": desc.num_channels,
+            "NumChannels": array_channels(desc),
             "Flags": flags | (lib.CUDA_ARRAY3D_SURFACE_LDST if writable else 0),
         },
     )
@@ -93,6 +101,8 @@ def _gather_flag(primary: PrimaryContext, desc: ImageDescriptor, writable: bool)
     width, height = (min(limit, _LARGEST_WITH_GATHERS) for limit in primary.device.gather_limits)
     if desc.type is not ImageType.standard or desc.dimensions != 2 or desc.width > width or desc.height > height:
         return 0
+    if desc.channel.is_sampled_only:
+        return 0
     return int(lib.CUDA_ARRAY3D_TEXTURE_GATHER) if not writable or _gathers_and_writes(primary) else 0
 
 
@@ -109,7 +119,7 @@ def _kind(description: CData) -> str:
 def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
     """Compute the properties of a descriptor's arrays on a device; the descriptor caches them."""
     require_channels(desc.num_channels)
-    writable = fits_surfaces(primary.device, desc)
+    writable = not desc.channel.is_sampled_only and fits_surfaces(primary.device, desc)
     description = array_descriptor(desc, writable)
     description.Flags |= _gather_flag(primary, desc, writable)
     storage = ImageStorage(primary, desc, description, writable)
@@ -225,5 +235,5 @@ def image_info(context: Context, handle: int) -> ImageRecord:
         height=desc.Height,
         depth=0 if layered else desc.Depth,
         channel_type=CHANNEL_TYPES[desc.Format],
-        num_channels=desc.NumChannels,
+        num_channels=image_channels(desc.NumChannels),
     )

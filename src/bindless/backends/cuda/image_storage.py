@@ -6,6 +6,7 @@ from ...drivers.common.cffi_types import CData
 from ...model.enums import ImageType
 from ...model.image_descriptor import ImageDescriptor
 from .device import PrimaryContext
+from .image_format import is_srgb
 
 __all__ = ["ImageStorage", "texture_kind"]
 
@@ -64,4 +65,4 @@ def texture_kind(desc: ImageDescriptor) -> str:
     strings are the fastest dictionary keys.
     """
     channel = desc.channel
-    return f"cuda {desc.type} {desc.dimensions} {channel.is_integer} {channel.size}"
+    return f"cuda {desc.type} {desc.dimensions} {channel.is_integer} {channel.size} {is_srgb(desc.channel_type)}"

@@ -37,7 +37,15 @@ _TYPES = {
     ImageChannelType.unsigned_int32: lib.ZE_IMAGE_FORMAT_TYPE_UINT,
     ImageChannelType.fp16: lib.ZE_IMAGE_FORMAT_TYPE_FLOAT,
     ImageChannelType.fp32: lib.ZE_IMAGE_FORMAT_TYPE_FLOAT,
+    ImageChannelType.unorm_10_10_10_2: lib.ZE_IMAGE_FORMAT_TYPE_UNORM,
 }
+
+
+def _layout(channel_type: ImageChannelType, num_channels: int) -> int:
+    if channel_type is ImageChannelType.unorm_10_10_10_2:
+        return int(lib.ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2)
+    return int(_LAYOUTS[8 * CHANNELS[channel_type].size, num_channels])
+
 
 _SWIZZLES = (
     lib.ZE_IMAGE_FORMAT_SWIZZLE_R,
@@ -80,7 +88,7 @@ def format_desc(type: ImageType, dimensions: int, channel_type: ImageChannelType
         flags=lib.ZE_IMAGE_FLAG_KERNEL_WRITE,
         type=kind,
         format={
-            "layout": _LAYOUTS[8 * CHANNELS[channel_type].size, num_channels],
+            "layout": _layout(channel_type, num_channels),
             "type": _TYPES[channel_type],
             **dict(zip("xyzw", swizzle)),
         },
@@ -116,6 +124,8 @@ def image_desc(desc: ImageDescriptor, next: CData = None) -> CData:
 @functools.cache
 def supports_format(device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
     """Whether images of this format can be created; for three channels the driver is queried."""
+    if channel_type not in _TYPES or CHANNELS[channel_type].channels not in (0, num_channels):
+        return False
     if num_channels in CHANNEL_COUNTS:
         return True
     if num_channels != 3:

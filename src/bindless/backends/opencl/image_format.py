@@ -135,7 +135,7 @@ def _listed(device: Device) -> frozenset[tuple[int, int]]:
 
 def supports_format(device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
     """Whether images of every kind support this format; the driver is queried and tested once."""
-    return (_ORDERS.get(num_channels, -1), _TYPES[channel_type]) in _formats(device)
+    return (_ORDERS.get(num_channels, -1), _TYPES.get(channel_type, -1)) in _formats(device)
 
 
 def require_format(device: Device, desc: ImageDescriptor) -> None:

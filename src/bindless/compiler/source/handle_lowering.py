@@ -28,7 +28,7 @@ _TARGET = TARGETS["spirv"]
 # clang's builtins, which other compilers of OpenCL C may lack, as standard functions.
 _PLAIN = (
     "-DBINDLESS_OPENCL_C=1",
-    *(f"-D__builtin_{name}f={name}" for name in ("rint", "floor", "fma", "fmin", "fmax", "fabs")),
+    *(f"-D__builtin_{name}f={name}" for name in ("rint", "floor", "fma", "fmin", "fmax", "fabs", "sqrt")),
     "-D__builtin_floor=floor",
     "-D__builtin_sqrt=sqrt",
     "-D__builtin_convertvector(V,T)=convert_##T(V)",

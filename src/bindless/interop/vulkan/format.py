@@ -26,8 +26,18 @@ _NUMERIC: dict[ImageChannelType, str] = {
 }
 
 
+_WHOLE: dict[ImageChannelType, str] = {
+    ImageChannelType.unorm_10_10_10_2: "A2B10G10R10_UNORM_PACK32",
+    ImageChannelType.unorm_int8_srgb: "R8G8B8A8_SRGB",
+    ImageChannelType.bc1_unorm: "BC1_RGBA_UNORM_BLOCK",
+    ImageChannelType.bc1_srgb: "BC1_RGBA_SRGB_BLOCK",
+}
+
+
 def format_name(desc: ImageDescriptor) -> str:
     """Such as ``VK_FORMAT_R8G8B8A8_UNORM``."""
+    if desc.channel.is_sampled_only:
+        return f"VK_FORMAT_{_WHOLE.get(desc.channel_type) or f'{desc.channel_type}_block'.upper()}"
     bits = desc.channel.size * 8
     channels = "".join(f"{letter}{bits}" for letter in "RGBA"[: desc.num_channels])
     return f"VK_FORMAT_{channels}_{_NUMERIC[desc.channel_type]}"

@@ -28,6 +28,7 @@ from ...model.copy_region import CopyRegion, Extent, UsmMemory, copy_failure
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ...model.image_descriptor import ImageDescriptor, integer, range3
+from .block_units import count_blocks
 from .endpoint import Side, resolve_side
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def plan_copy(
     """Check one copy: its region, or two through linear memory, and what must live until it is complete.
 
     Offsets and extents are pixels in (x, y, z); z is the layer or face of an array or cubemap. Pitches are bytes,
-    None for tightly packed rows; they are ignored where there is one row.
+    None for tightly packed rows; they are ignored where there is one row. Images of blocks take their blocks: arrays of
+    bytes (rows, columns, bytes of a block), and regions from a block's first pixel on, to another's or to the end.
 
     Raises
     ------
@@ -107,10 +109,13 @@ def plan_copy(
     target = resolve_side(queue, "destination", dst, dst_desc, dst_first, dst_whole, dst_pitch, part)
     if source.kind + target.kind not in _KNOWN_IMAGE or source.pitch is not None or target.pitch is not None:
         _share_descriptors(source, target)
-    if part:
-        if copy_extent is None:
-            raise InvalidError("offsets and extents are given without copy_extent: say how many pixels to copy")
-        regions: Regions = (_part(source, target, range3(copy_extent, "copy_extent")),)
+    if part and copy_extent is None:
+        raise InvalidError("offsets and extents are given without copy_extent: say how many pixels to copy")
+    extent = None if copy_extent is None else range3(copy_extent, "copy_extent")
+    if (source.desc and source.desc.channel.block) or (target.desc and target.desc.channel.block):
+        extent = count_blocks(source, target, extent)
+    if extent is not None:
+        regions: Regions = (_part(source, target, extent),)
     else:
         regions = _whole(source, target)
     return regions, (source.keep, target.keep)

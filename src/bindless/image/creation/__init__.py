@@ -1,0 +1,1 @@
+"""Images of memory that exists, and of blocks."""
