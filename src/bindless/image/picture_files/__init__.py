@@ -1,1 +1,1 @@
-"""Files of pictures: Pillow's readers and writers with the errors of the package, and PNG files of 16 bits."""
+"""Files of pictures: textures, floats, Pillow's readers and writers with the errors of the package, PNG of 16 bits."""
