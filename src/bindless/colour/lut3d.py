@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
+from ..bindless_images.result_arrays import empty_of_size
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..image.array_library import AnyArray, ArrayLike, hand_over
 from ..image.default_queue import is_own
@@ -17,19 +18,19 @@ from ..image.results import overlap
 from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
+from ..model.colour_table import ColourTable
 from ..model.errors import ArgumentError
 from ..model.filter import CoordinateMap
 from ..model.message_values import shown
-from ..model.ranges import NdRange
 from ..ndimage.device_call import DeviceCall, device_call
 from ..ndimage.repeated import Key, recall
 from ..ndimage.source import Input, source_of, wait_unless_ordered
 from ..ndimage.target import Output
+from ..sampling.array_launch import ArrayLaunch
 from ..sampling.packing import contiguous
 from ..submission.event import Event
 from ..sycl.device.context import Context
 from ..sycl.kernel.builtin import builtin_kernel, launch_range
-from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import as_usm_array
@@ -49,31 +50,32 @@ _NO_MAP = CoordinateMap.pictures()
 Domain = tuple[Union[float, Sequence[float]], Union[float, Sequence[float]]]
 
 
-class _Launch(NamedTuple):
-    """The launch of the kernel over packed pixels of one shape and types.
+class _Command(NamedTuple):
+    """The command of a back end that has tables, over packed pixels of one shape and types.
 
     Attributes
     ----------
     queue : Queue
         Does the work.
-    space : NdRange
-        The range.
-    kernel : Kernel
-        The kernel; its arguments are the pixels, ``before``, the values and ``behind``.
-    before, behind : tuple[object, ...]
-        Tables and plain numbers.
+    described : ColourTable
+        The command, apart from the addresses of pixels and values.
+    tables : tuple[UsmArray | None, ...]
+        Memory that it reads.
     """
 
     queue: Queue
-    space: NdRange
-    kernel: Kernel
-    before: tuple[object, ...]
-    behind: tuple[object, ...]
+    described: ColourTable
+    tables: tuple[UsmArray | None, ...]
 
-    def submit(self, map_: object, pixels: object, values: object, coords: object = None, /, after: Any = ()) -> Event:
-        """Run it; the map and the coordinates have no meaning here."""
-        return self.queue.parallel_for(
-            self.space, self.kernel, pixels, *self.before, values, *self.behind, depends_on=after
+    def submit(self, map_: object, pixels: Any, values: Any, coords: object = None, /, after: Any = ()) -> Event:
+        """As that of ``ArrayLaunch``."""
+        stream = self.queue._stream
+        native, group = stream.native, self.queue._backend.colour_tables
+        described = self.described._replace(pixels=_address(pixels), values=_address(values))
+        return stream.submit(
+            lambda waits: group.map_colours(native, described, waits),  # type: ignore[union-attr,arg-type]
+            after,
+            (pixels, values, self.tables),
         )
 
 
@@ -242,7 +244,7 @@ class Lut3D:
         queue, pixels = source.queue, np.ascontiguousarray(source.pixels, source.dtype)
         values = target.memory(target.dtype, in_usm=False)
         if not isinstance(values, np.ndarray):
-            values = np.empty(pixels.shape, target.dtype)
+            values = empty_of_size(pixels.size * target.dtype.itemsize)(pixels.shape, target.dtype)
         if queue.device.has(Aspect.usm_system_allocations):
             there, result = as_usm_array(pixels, queue), as_usm_array(values, queue)
             self._launch(queue, there, result, kind).submit(_NO_MAP, there, result).wait()
@@ -256,10 +258,17 @@ class Lut3D:
         give_back(queue, block)
         return values
 
-    def _launch(self, queue: Queue, pixels: UsmArray, values: UsmArray, kind: int) -> _Launch:
-        """The launch over arrays like these."""
+    def _launch(self, queue: Queue, pixels: UsmArray, values: UsmArray, kind: int) -> ArrayLaunch | _Command:
+        """The launch or the command over arrays like these."""
         table, shaper = self._tables(queue)
         count = math.prod(pixels.shape[:-1])
+        if queue._backend.colour_tables is not None:
+            described = ColourTable(
+                0, 0, count, pixels.dtype, values.dtype, pixels.shape[-1], kind == _INTERPOLATIONS["tetrahedral"],
+                *((0, 0) if table is None else (_address(table), table.shape[0])), self._numbers,
+                *((0, 0) if shaper is None else (_address(shaper), shaper.shape[0])), self._shaper_numbers,
+            )  # fmt: skip
+            return _Command(queue, described, (table, shaper))
         format_ = ELEMENTS[pixels.dtype] | ELEMENTS[values.dtype] << 4 | pixels.shape[-1] << 8
         mode = kind | (0 if table is None else _TABLE) | (0 if shaper is None else _SHAPER)
         before = (
@@ -267,7 +276,7 @@ class Lut3D:
             shaper, 0 if shaper is None else shaper.shape[0], *self._shaper_numbers,
         )  # fmt: skip
         kernel = builtin_kernel(queue, _KERNEL, format=format_, mode=mode)
-        return _Launch(queue, launch_range(count), kernel, before, (count, format_, mode))
+        return ArrayLaunch(queue, launch_range(count), kernel, before, (count, format_, mode))
 
     def _tables(self, queue: Queue) -> tuple[UsmArray | None, UsmArray | None]:
         """The tables in memory of the queue's device."""
