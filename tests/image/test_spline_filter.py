@@ -58,31 +58,33 @@ def coefficients(queue: bl.Queue, place: str, samples: Array, dimensions: int, *
     return made.numpy()
 
 
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize(("shape", "dimensions"), SHAPES)
 def test_coefficients_solve_the_system(
-    queue: bl.Queue, place: str, shape: tuple[int, ...], dimensions: int, boundary: str
+    queue: bl.Queue, place: str, shape: tuple[int, ...], dimensions: int, boundary: str, order: int
 ) -> None:
     samples = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     axes = range(len(shape) - 2, len(shape) - 2 - dimensions, -1)
-    expected = solved(samples, axes, [boundary] * dimensions)
-    made = coefficients(queue, place, samples, dimensions, boundary)
+    expected = solved(samples, axes, [boundary] * dimensions, order)
+    made = coefficients(queue, place, samples, dimensions, boundary, order=order)
     assert made.dtype == np.float32 and made.shape == shape
-    assert closeness(made, expected) < 5e-7
+    assert closeness(made, expected) < (5e-7 if order < 5 else 2e-6)  # of kernels, 0.43 to the 16th
 
 
+@pytest.mark.parametrize("order", [3, 4])
 @pytest.mark.parametrize("fill", [None, 0.5])
 @pytest.mark.parametrize(
     ("shape", "margin"), [((7, 2), [12]), ((5, 6, 1), [12, 12]), ((2, 1, 5, 3), [0, 3]), ((2, 4, 3, 5, 2), [3, 0, 12])]
 )
 def test_margins_surround_the_samples(
-    queue: bl.Queue, place: str, shape: tuple[int, ...], margin: list[int], fill: float | None
+    queue: bl.Queue, place: str, shape: tuple[int, ...], margin: list[int], fill: float | None, order: int
 ) -> None:
     samples = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
     axes = range(len(shape) - 2, len(shape) - 2 - len(margin), -1)
     boundaries = BOUNDARIES[: len(margin)]
-    expected = solved(padded(samples, dict(zip(axes, margin)), fill), axes, boundaries)
-    made = coefficients(queue, place, samples, len(margin), boundaries, margin=margin, fill=fill)
+    expected = solved(padded(samples, dict(zip(axes, margin)), fill), axes, boundaries, order)
+    made = coefficients(queue, place, samples, len(margin), boundaries, margin=margin, fill=fill, order=order)
     assert made.shape == expected.shape
     assert closeness(made, expected) < 5e-7
 
@@ -146,6 +148,8 @@ def test_bad_arguments(queue: bl.Queue) -> None:
         spline_coefficients(queue, samples.astype(complex), 2)
     with raises(bl.InvalidError):
         spline_coefficients(queue, samples, 2, margin=-1)
+    with raises(bl.InvalidError):
+        spline_coefficients(queue, samples, 2, order=1)
     with raises(bl.InvalidError):
         spline_coefficients(queue, samples[:0], 2, margin=12)
     with raises(bl.InvalidError):

@@ -48,12 +48,12 @@ def test_arrays_of_the_device(queue: bl.Queue, array: Array) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "float32", "float64"])
-@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("order", [0, 1, 2, 3, 5])
 def test_the_device_gives_what_the_host_gives(queue: bl.Queue, array: Array, dtype: str, order: int) -> None:
     if dtype == "float64" and not queue.device.has(bl.Aspect.fp64):
         pytest.skip("the device has no double precision")
     values = (np.abs(array) if dtype == "uint8" else array > 0 if dtype == "bool" else array).astype(dtype)
-    atol = {"float16": 0.04, "float32": 1e-4, "float64": 1e-4}.get(dtype, 1 if order == 3 else 0)  # a last place
+    atol = {"float16": 0.04, "float32": 1e-4, "float64": 1e-4}.get(dtype, 1 if order > 1 else 0)  # a last place
     for mode in ("constant", "grid-constant", "nearest"):
         options: dict[str, Any] = {"order": order, "mode": mode, "cval": 3.0, "queue": queue}
         here = ndimage.rotate(values, 25.0, **options)
@@ -106,7 +106,7 @@ def test_results_in_arrays_of_the_caller(queue: bl.Queue, array: Array) -> None:
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
-@pytest.mark.parametrize("order", [1, 3])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_channels(queue: bl.Queue, channels: int, axis: int, order: int) -> None:
     stack = np.random.default_rng(2).uniform(-50, 50, (channels, 9, 14)).astype(np.float32)
     options: dict[str, Any] = {"order": order, "mode": "reflect", "queue": queue}

@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 MODES = ("reflect", "grid-mirror", "constant", "grid-constant", "nearest", "mirror", "grid-wrap", "wrap")
 DTYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
-SHAPES = {1: (23,), 2: (9, 14), 3: (6, 7, 5)}
+SHAPES = {1: (23,), 2: (13, 14), 3: (13, 15, 14)}  # scipy's coefficients of short lines are inexact with "reflect"
 
 
 def numbers(shape: tuple[int, ...], dtype: str = "float32") -> Array:
@@ -40,7 +40,7 @@ def check(name: str, queue: bl.Queue, *arguments: Any, unequal: float = 0.02, **
 
 @pytest.mark.parametrize("dims", SHAPES)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("order", range(6))
 def test_map_coordinates(queue: bl.Queue, order: int, mode: str, dims: int) -> None:
     array = numbers(SHAPES[dims])
     places = np.random.default_rng(dims).uniform(-1.2, 2.2, (dims, 11, 13)) * np.reshape(array.shape, (-1, 1, 1))
@@ -48,7 +48,7 @@ def test_map_coordinates(queue: bl.Queue, order: int, mode: str, dims: int) -> N
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("order", range(6))
 def test_maps_of_volumes(queue: bl.Queue, order: int, mode: str) -> None:
     volume = numbers(SHAPES[3])
     options: dict[str, Any] = {"order": order, "mode": mode, "cval": -3.25}
@@ -63,7 +63,7 @@ def test_maps_of_volumes(queue: bl.Queue, order: int, mode: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("order", [0, 1, 2, 3, 5])
 def test_types(queue: bl.Queue, order: int, dtype: str) -> None:
     array = numbers((9, 14), dtype)
     check("rotate", queue, array, 27.0, order=order, mode="mirror")
@@ -71,10 +71,10 @@ def test_types(queue: bl.Queue, order: int, dtype: str) -> None:
     check("map_coordinates", queue, array, [[0.25, 40], [1.5, 0]], order=order, cval=-3.5)
     for output in ("float64", "float32", "int16", "uint8"):
         check("shift", queue, array, (0.3, 1.2), output, order=order)
-    if order == 3:
+    if order > 1:
         for mode in MODES:
-            check("spline_filter", queue, array, mode=mode)
-            check("spline_filter1d", queue, array, axis=0, mode=mode)
+            check("spline_filter", queue, array, order, mode=mode)
+            check("spline_filter1d", queue, array, order, axis=0, mode=mode)
     else:
         check("spline_filter1d", queue, array, order)
 
@@ -133,11 +133,12 @@ def test_forms_of_matrices(queue: bl.Queue) -> None:
 def test_zooms(queue: bl.Queue) -> None:
     array = numbers((9, 14))
     for factors in (0.5, 2, (0.3, 3.7), 1, (1, 2), 0.01):
-        for order in (0, 1, 3):
+        for order in (0, 1, 3, 4):
             check("zoom", queue, array, factors, order=order, mode="nearest", grid_mode=True)
             check("zoom", queue, array, factors, order=order, mode="reflect")
     coefficients = scipy_ndimage.spline_filter(array, output=np.float32)
-    check("zoom", queue, coefficients, 1, prefilter=False)
+    for order in (2, 3, 4, 5):
+        check("zoom", queue, coefficients, 1, order=order, prefilter=False)
     with pytest.warns(UserWarning, match="grid-wrap"):
         ndimage.zoom(array, 2, mode="wrap", grid_mode=True, queue=queue)
 

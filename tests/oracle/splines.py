@@ -1,4 +1,4 @@
-"""Coefficients of cubic B-splines, computed independently: a dense system of equations for each axis, in float64."""
+"""Coefficients of B-splines, computed independently: a dense system of equations for each axis, in float64."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ __all__ = ["padded", "solved", "spline_matrix"]
 
 Array = npt.NDArray[Any]
 
+_WEIGHTS = {2: (1, 6, 1), 3: (1, 4, 1), 4: (1, 76, 230, 76, 1), 5: (1, 26, 66, 26, 1)}  # of neighbours, by the order
 
-def spline_matrix(n: int, boundary: str) -> npt.NDArray[np.float64]:
-    """(n, n): the samples of coefficients, as weights 1, 4, 1 of neighbours; boundary in the names of ``Boundary``."""
+
+def spline_matrix(n: int, boundary: str, order: int = 3) -> npt.NDArray[np.float64]:
+    """(n, n): the samples of coefficients, as weights of neighbours; boundary in the names of ``Boundary``."""
     cycle = {
         "mirror": [*range(n), *range(n - 2, 0, -1)],
         "mirrored_repeat": [*range(n), *reversed(range(n))],
@@ -22,17 +24,18 @@ def spline_matrix(n: int, boundary: str) -> npt.NDArray[np.float64]:
     }[boundary]
     matrix = np.zeros((n, n))
     for i in range(n):
-        for step, weight in ((-1, 1), (0, 4), (1, 1)):
-            matrix[i, cycle[(i + step) % len(cycle)]] += weight / 6
+        weights = _WEIGHTS[order]
+        for step, weight in enumerate(weights, -(len(weights) // 2)):
+            matrix[i, cycle[(i + step) % len(cycle)]] += weight / sum(weights)
     return matrix
 
 
-def solved(samples: Array, axes: Sequence[int], boundaries: Sequence[str]) -> npt.NDArray[np.float64]:
+def solved(samples: Array, axes: Sequence[int], boundaries: Sequence[str], order: int = 3) -> npt.NDArray[np.float64]:
     """The coefficients along some axes, each with its boundary."""
     values = samples.astype(np.float64)
     for axis, boundary in zip(axes, boundaries, strict=True):
         lines = np.moveaxis(values, axis, 0)
-        system = spline_matrix(len(lines), boundary)
+        system = spline_matrix(len(lines), boundary, order)
         values = np.moveaxis(np.linalg.solve(system, lines.reshape(len(lines), -1)).reshape(lines.shape), 0, axis)
     return values
 

@@ -26,7 +26,7 @@ MODES = {
     "grid-wrap": "repeat",
     "wrap": "wrap",
 }
-ORDERS = {0: "nearest", 1: "linear", 3: "cubic"}
+ORDERS = {0: "nearest", 1: "linear", 2: "quadratic", 3: "cubic", 4: "quartic", 5: "quintic"}
 
 
 def places_around(shape: tuple[int, ...], seed: int) -> Any:
@@ -44,7 +44,7 @@ def test_equals_scipy(shape: tuple[int, ...], mode: str, order: int) -> None:
     places = places_around(shape, order)
     if (mode, order) == ("mirror", 0):  # halves outside: scipy mirrors some of them before it rounds, some after
         places = places[:300]
-    # The order 3 of nearest and grid-constant needs a padded array: its coefficients are compared.
+    # Splines of nearest and grid-constant need a padded array: their coefficients are compared.
     expected = ndimage.map_coordinates(array, places.T, order=order, mode=mode, cval=-2.5, prefilter=False)
     found = sample(
         array[..., None],
@@ -134,6 +134,7 @@ def test_texels_at_indices(boundary: str) -> None:
     [
         ("nearest", [0, 0, 1, 0, 0]),
         ("linear", [0, 0.75, 0.25, 0, 0]),
+        ("quadratic", [0.03125, 0.6875, 0.28125, 0, 0]),  # 1, 22 and 9 of 32
         ("cubic", [0.0703125, 0.6119791667, 0.3151041667, 0.0026041667, 0]),  # 27, 235, 121 and 1 of 384
         ("catmull_rom", [-0.0703125, 0.8671875, 0.2265625, -0.0234375, 0]),  # -9, 111, 29 and -3 of 128
         ("bicubic", [-0.10546875, 0.87890625, 0.26171875, -0.03515625, 0]),  # -27, 225, 67 and -9 of 256

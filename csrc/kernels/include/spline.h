@@ -1,16 +1,14 @@
-/* The recursive filter of cubic B-splines: forwards c[i] = s[i] + POLE * c[i - 1], then backwards
- * b[i] = POLE * b[i + 1] + GAIN * c[i].
+/* The recursive filter of B-splines for one of their poles: forwards c[i] = s[i] + pole * c[i - 1], then backwards
+ * b[i] = pole * b[i + 1] + gain * c[i]. The gain is (1 - pole)^2.
  *
- * A sample CHUNK positions away has no part in a float, because POLE^16 is 7e-10. A chunk is therefore filtered from the
- * samples of the chunk before it and of the one after it, at the ends of a line by the line's boundary. Steps over a
- * chunk are written out, so that compilers keep it in registers. */
+ * A sample CHUNK positions away has no part in a float: the pole of cubic B-splines to the 16th is 7e-10, the largest one of
+ * quintic ones 1e-6. A chunk is therefore filtered from the samples of the chunk before it and of the one after it, at the ends
+ * of a line by the line's boundary. Steps over a chunk are written out, so that compilers keep it in registers. */
 #ifndef BINDLESS_KERNELS_INCLUDE_SPLINE_H
 #define BINDLESS_KERNELS_INCLUDE_SPLINE_H
 
 #include "bindless/filter/boundary.h"
 
-#define POLE (-0.26794919243112270647f)
-#define GAIN 1.6076951545867363f /* -6 * POLE */
 #define CHUNK 16u
 
 #define EACH(STEP)                                                                                                     \

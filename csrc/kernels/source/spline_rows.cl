@@ -77,24 +77,24 @@ static inline struct place place_of(struct layout layout, uint number)
 }
 
 /* The coefficients of a chunk in local memory, from it and the chunks before and after it. */
-static inline void filter(local const float *before, float *values)
+static inline void filter(local const float *before, float pole, float gain, float *values)
 {
     local const float *own = before + CHUNK + 1, *after = own + CHUNK + 1;
     float ahead[CHUNK], last = 0.0f;
-#define STEP(I) last = before[I] + POLE * last;
+#define STEP(I) last = before[I] + pole * last;
     EACH(STEP)
 #undef STEP
-#define STEP(I) last = values[I] = own[I] + POLE * last;
+#define STEP(I) last = values[I] = own[I] + pole * last;
     EACH(STEP)
 #undef STEP
-#define STEP(I) last = ahead[I] = after[I] + POLE * last;
+#define STEP(I) last = ahead[I] = after[I] + pole * last;
     EACH(STEP)
 #undef STEP
     last = 0.0f;
-#define STEP(I) last = POLE * last + GAIN * ahead[I];
+#define STEP(I) last = pole * last + gain * ahead[I];
     EACH_BACKWARDS(STEP)
 #undef STEP
-#define STEP(I) last = values[I] = POLE * last + GAIN * values[I];
+#define STEP(I) last = values[I] = pole * last + gain * values[I];
     EACH_BACKWARDS(STEP)
 #undef STEP
 }
@@ -102,7 +102,7 @@ static inline void filter(local const float *before, float *values)
 /* rows: of the target. */
 kernel void bindless_spline_rows(global const float *source, global float *target, uint width, uint height, uint depth,
                                  uint margin_x, uint margin_y, uint margin_z, uint channels, uint boundary, uint fills,
-                                 float fill, ulong rows)
+                                 float fill, float pole, float gain, ulong rows)
 {
     local float tile[UNUSED + GROUP];
     local long starts[GROUP];
@@ -154,7 +154,7 @@ kernel void bindless_spline_rows(global const float *source, global float *targe
         const bool filters = line < layout.rows * channels && length > 1;
         local float *before = tile + (filters ? line * pitch + chunk * (CHUNK + 1) : 0), *own = before + CHUNK + 1;
         float values[CHUNK];
-        if (filters) filter(before, values);
+        if (filters) filter(before, pole, gain, values);
         bindless_barrier(); /* all have read */
         if (filters) {
 #define STEP(I) own[I] = values[I];

@@ -1,8 +1,9 @@
 /*
- * Coefficients of interpolating cubic B-splines: the inverse of the filter (1, 4, 1) / 6 along each axis.
+ * Coefficients of interpolating B-splines: the inverse of the filter of their weights along each axis, that of the cubic ones
+ * being (1, 4, 1) / 6.
  *
- * The inverse is a recursion forwards, with the pole sqrt(3) - 2, and one backwards. Before its first sample a line
- * continues as its boundary says; a sample that is BLR_SPLINE_REACH away has no part in a float.
+ * The inverse is a recursion forwards and one backwards for each pole. Before its first sample a line continues as its
+ * boundary says; a sample that is the pole's reach away has no part in a float.
  */
 #ifndef BINDLESS_REFERENCE_IMAGE_SPLINE_FILTER_H
 #define BINDLESS_REFERENCE_IMAGE_SPLINE_FILTER_H
@@ -14,8 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLR_SPLINE_REACH 20u /* the pole's power is 4e-12 */
 #define BLR_SPLINE_LANES 16u /* pieces of rows that are filtered together */
+#define BLR_SPLINE_POLES 2u
+
+struct blr_spline_pole {
+    float pole, gain; /* gain: (1 - p) (1 - 1 / p) */
+    uint32_t reach;   /* the pole's power is 4e-12 */
+};
 
 struct blr_spline {
     const float *source;
@@ -27,6 +33,8 @@ struct blr_spline {
     blr_spline_boundary_t boundary[3];
     bool fills_margin;           /* with fill, else with the outermost samples */
     float fill;
+    struct blr_spline_pole poles[BLR_SPLINE_POLES];
+    uint32_t num_poles, reach; /* reach: of all poles together */
 
     /* derived by blr_spline_filter */
     uint64_t piece, pieces;      /* of a row: all of it, or parts with samples of their neighbours */

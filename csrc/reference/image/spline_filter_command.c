@@ -5,6 +5,7 @@
 #include "runtime/queue.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #define MOST_CHANNELS 4u
 
@@ -67,6 +68,22 @@ static blr_result_t check_form(struct blr_spline *spline, const blr_spline_filte
     return BLR_RESULT_SUCCESS;
 }
 
+static blr_result_t take_poles(struct blr_spline *spline, const blr_spline_filter_t *filter)
+{
+    if (filter->num_poles < 1 || filter->num_poles > BLR_SPLINE_POLES)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u poles: 1 or 2", filter->num_poles);
+    spline->num_poles = filter->num_poles;
+    for (uint32_t i = 0; i < filter->num_poles; i++) {
+        const double pole = filter->poles[i];
+        if (!(pole > -0.5 && pole < 0))
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "pole %g: between -1/2 and 0", pole);
+        const uint32_t reach = (uint32_t)ceil(log(4e-12) / log(-pole));
+        spline->poles[i] = (struct blr_spline_pole){(float)pole, (float)((1 - pole) * (1 - 1 / pole)), reach};
+        spline->reach += reach;
+    }
+    return BLR_RESULT_SUCCESS;
+}
+
 /* context is NULL for memory that is not looked up. */
 static blr_result_t resolve(struct blr_context *context, const void *pointer, uint64_t bytes, const char *name,
                             struct blr_allocation **allocation)
@@ -87,6 +104,8 @@ static blr_result_t prepare(struct spline_command *own, struct blr_context *cont
 {
     struct blr_spline *spline = &own->spline;
     blr_result_t result = check_form(spline, filter);
+    if (result == BLR_RESULT_SUCCESS)
+        result = take_poles(spline, filter);
     if (result != BLR_RESULT_SUCCESS)
         return result;
     spline->source = filter->source;

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define POLE (-0.26794919243112270647f)
-#define REACH BLR_SPLINE_REACH
 #define LANES BLR_SPLINE_LANES
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -31,44 +29,46 @@ static uint64_t continue_index(int64_t i, uint64_t n, blr_spline_boundary_t boun
 
 /* The forward recursion along lines that are `stride` floats from sample to sample. */
 INLINE void forwards(const float *restrict lines, uint64_t stride, float *restrict panel, uint64_t n, const uint64_t width,
-                     blr_spline_boundary_t boundary)
+                     blr_spline_boundary_t boundary, struct blr_spline_pole of)
 {
+    const float pole = of.pole;
     float *restrict first = panel;
     for (uint64_t j = 0; j < width; j++)
         first[j] = 0.0f;
-    for (int64_t i = -(int64_t)REACH; i <= 0; i++) {
+    for (int64_t i = -(int64_t)of.reach; i <= 0; i++) {
         const float *restrict sample = lines + continue_index(i, n, boundary) * stride;
         for (uint64_t j = 0; j < width; j++)
-            first[j] = sample[j] + POLE * first[j];
+            first[j] = sample[j] + pole * first[j];
     }
     for (uint64_t i = 1; i < n; i++) {
         const float *restrict sample = lines + i * stride, *restrict before = panel + (i - 1) * width;
         float *restrict now = panel + i * width;
         for (uint64_t j = 0; j < width; j++)
-            now[j] = sample[j] + POLE * before[j];
+            now[j] = sample[j] + pole * before[j];
     }
 }
 
 /* The last coefficients: the limit of the backward recursion over lines that continue. */
 INLINE void finish(const float *restrict panel, float *restrict last, uint64_t n, const uint64_t width,
-                   blr_spline_boundary_t boundary)
+                   blr_spline_boundary_t boundary, struct blr_spline_pole of)
 {
+    const float pole = of.pole, gain = of.gain;
     const float *restrict end = panel + (n - 1) * width, *restrict before = end - (n > 1 ? width : 0);
     if (boundary == BLR_SPLINE_MIRROR) {
-        const float factor = 6.0f * POLE / (POLE * POLE - 1.0f);
+        const float factor = gain * pole / (pole * pole - 1.0f);
         for (uint64_t j = 0; j < width; j++)
-            last[j] = factor * (end[j] + POLE * before[j]);
+            last[j] = factor * (end[j] + pole * before[j]);
     } else if (boundary == BLR_SPLINE_MIRRORED_REPEAT) {
-        const float factor = 6.0f * POLE / (POLE - 1.0f);
+        const float factor = gain * pole / (pole - 1.0f);
         for (uint64_t j = 0; j < width; j++)
             last[j] = factor * end[j];
     } else {
         for (uint64_t j = 0; j < width; j++)
             last[j] = 0.0f;
-        for (uint64_t i = REACH + 1; i-- > 0;) {
+        for (uint64_t i = of.reach + 1; i-- > 0;) {
             const float *restrict next = panel + (n - 1 + i) % n * width;
             for (uint64_t j = 0; j < width; j++)
-                last[j] = POLE * (last[j] - 6.0f * next[j]);
+                last[j] = pole * (last[j] - gain * next[j]);
         }
     }
 }
@@ -82,17 +82,18 @@ uint64_t blr_spline_panels(const struct blr_spline *spline, unsigned axis)
 }
 
 static void filter_panel(float *lines, uint64_t stride, uint64_t n, uint64_t width, blr_spline_boundary_t boundary,
-                         float *panel)
+                         struct blr_spline_pole of, float *panel)
 {
-    forwards(lines, stride, panel, n, width, boundary);
+    const float pole = of.pole, gain = of.gain;
+    forwards(lines, stride, panel, n, width, boundary, of);
     float *restrict last = panel + n * width;
-    finish(panel, last, n, width, boundary);
+    finish(panel, last, n, width, boundary, of);
     memcpy(lines + (n - 1) * stride, last, width * sizeof *last);
     for (uint64_t i = n - 1; i-- > 0;) {
         const float *restrict now = panel + i * width;
         float *restrict result = lines + i * stride;
         for (uint64_t j = 0; j < width; j++) {
-            last[j] = POLE * (last[j] - 6.0f * now[j]);
+            last[j] = pole * (last[j] - gain * now[j]);
             result[j] = last[j];
         }
     }
@@ -107,18 +108,20 @@ void blr_spline_columns(const struct blr_spline *spline, unsigned axis, uint64_t
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t first = i % panels * spline->panel, rest = stride - first;
         const uint64_t width = rest < spline->panel ? rest : spline->panel;
-        filter_panel(spline->target + i / panels * n * stride + first, stride, n, width, spline->boundary[axis], scratch);
+        for (uint32_t k = 0; k < spline->num_poles; k++)
+            filter_panel(spline->target + i / panels * n * stride + first, stride, n, width, spline->boundary[axis],
+                         spline->poles[k], scratch);
     }
 }
 
 /* ---------------------------------------------------------------- rows */
 
-/* A piece of a row: part of the line that is filtered, with REACH samples before and after it if the row has others. */
+/* A piece of a row: part of the line that is filtered, with the samples in reach before and after it if the row has others. */
 struct piece {
     uint64_t row, first, count; /* count: samples of the target */
 };
 
-static uint64_t reach_of(const struct blr_spline *spline) { return spline->pieces > 1 ? REACH : 0; }
+static uint64_t reach_of(const struct blr_spline *spline) { return spline->pieces > 1 ? spline->reach : 0; }
 
 static uint64_t line_of(const struct blr_spline *spline) { return spline->piece + 2 * reach_of(spline); }
 
@@ -219,36 +222,36 @@ INLINE void store_lines(const float *panel, float *const *lines, const uint64_t 
                 lines[r][k * channels + c] = panel[(k * LANES + r) * channels + c];
 }
 
-/* Both recursions over a panel, in place. */
-INLINE void filter_lines(const struct blr_spline *spline, float *panel, uint64_t n, const uint64_t width)
+/* Both recursions of a pole over a panel, in place. */
+INLINE void filter_lines(const struct blr_spline *spline, struct blr_spline_pole of, float *panel, uint64_t n,
+                         const uint64_t width)
 {
+    const float pole = of.pole, gain = of.gain;
     float last[LANES * 4];
-    if (spline->size[0] == 1)
-        return;
     if (spline->pieces > 1) { /* samples of neighbours lead to the first and last ones */
         for (uint64_t j = 0; j < width; j++)
             last[j] = 0.0f;
         for (uint64_t i = 1; i < n; i++)
             for (uint64_t j = 0; j < width; j++)
-                panel[i * width + j] += POLE * panel[(i - 1) * width + j];
+                panel[i * width + j] += pole * panel[(i - 1) * width + j];
     } else {
         for (uint64_t j = 0; j < width; j++)
             last[j] = 0.0f;
-        for (uint64_t i = REACH; i > 0; i--) {
+        for (uint64_t i = of.reach; i > 0; i--) {
             const float *sample = panel + continue_index(-(int64_t)i, n, spline->boundary[0]) * width;
             for (uint64_t j = 0; j < width; j++)
-                last[j] = sample[j] + POLE * last[j];
+                last[j] = sample[j] + pole * last[j];
         }
         for (uint64_t i = 0; i < n; i++)
             for (uint64_t j = 0; j < width; j++)
-                panel[i * width + j] = last[j] = panel[i * width + j] + POLE * last[j];
-        finish(panel, last, n, width, spline->boundary[0]);
+                panel[i * width + j] = last[j] = panel[i * width + j] + pole * last[j];
+        finish(panel, last, n, width, spline->boundary[0], of);
         n--;
         memcpy(panel + n * width, last, width * sizeof *last);
     }
     for (uint64_t i = n; i-- > 0;)
         for (uint64_t j = 0; j < width; j++)
-            panel[i * width + j] = last[j] = POLE * (last[j] - 6.0f * panel[i * width + j]);
+            panel[i * width + j] = last[j] = pole * (last[j] - gain * panel[i * width + j]);
 }
 
 INLINE void filter_rows(const struct blr_spline *spline, uint64_t begin, uint64_t end, float *scratch,
@@ -269,7 +272,8 @@ INLINE void filter_rows(const struct blr_spline *spline, uint64_t begin, uint64_
             common = piece.count < common ? piece.count : common;
         }
         load_lines(samples, n, panel, channels);
-        filter_lines(spline, panel, n, width);
+        for (uint32_t k = 0; k < spline->num_poles && spline->size[0] > 1; k++)
+            filter_lines(spline, spline->poles[k], panel, n, width);
         store_lines(panel + reach_of(spline) * width, results, counts, common, used, channels);
     }
 }

@@ -73,7 +73,7 @@ def affine_transform(
     output_chunks : Any, optional
         Of the result, as dask takes them, for all axes or for the mapped ones; default the input's.
     order : int, default 3
-        0, the nearest element; 1, linear; 3, cubic B-splines through the elements.
+        0, the nearest element; 1, linear; 2 to 5, B-splines through the elements.
     mode : str, default "constant"
         What lies outside, as of ``ndimage.map_coordinates``.
     cval : float, default 0.0
@@ -94,7 +94,7 @@ def affine_transform(
     ArgumentError, InvalidError
         An argument does not fit.
     FeatureNotSupportedError
-        Complex numbers, other orders, or an axis that is too long for texture units.
+        Complex numbers, orders 2, 4 and 5 without exact precision, or an axis that is too long for texture units.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def compute(
         spans = warp.spans(block, shifts)
     if spans is None:
         return _filled(warp, block, shifts, workspace)
-    around = spans_around(workspace, spans, sizes, warp.margin, warp.filter) if warp.is_cubic else None
+    around = spans_around(workspace, spans, sizes, warp.margin, warp.filter) if warp.is_spline else None
     if around is not None:
         spans = around
     kind: list[object] = [warp.kind, shape, most_bytes, None if shifts is None else shifts.dtype]
@@ -107,17 +107,15 @@ def compute(
     texels: Any
     samples: Array | None = None
     if around is not None:
-        texels, samples = coefficients_around(workspace, reader, batch, around, warp.margin)
-    elif warp.is_cubic:
-        texels = coefficients_of(
-            workspace, reader, batch, spans, sizes, warp.margin, warp.filter, warp.element, warp.filter.fill
-        )
+        texels, samples = coefficients_around(workspace, reader, batch, around, warp.margin, warp.filter)
+    elif warp.is_spline:
+        texels = coefficients_of(workspace, reader, batch, spans, sizes, warp.margin, warp.filter, warp.element)
     elif part is not None:
         texels = reader(tuple(part))
     else:
         indices = [texels_of(span, size, warp.boundary) for span, size in zip(spans, sizes)]
         texels = read(reader, batch, indices, warp.element, warp.filter.fill)
-    if workspace.is_staged and not warp.is_cubic and texels.nbytes >= staging.SMALLEST:
+    if workspace.is_staged and not warp.is_spline and texels.nbytes >= staging.SMALLEST:
         texels = workspace.on_way(texels)
     coords = None if shifts is None else _vectors(shifts)
     origins, first = [0, 0, 0], [0, 0, 0]
@@ -149,9 +147,9 @@ def image_ranges(warp: Warp, spans: Sequence[Span]) -> list[list[tuple[int, int]
     boundary, margin = warp.boundary, warp.margin
     ranges = []
     for span, size in zip(spans, warp.input_shape[warp.batch :]):
-        if warp.is_cubic:
+        if warp.is_spline:
             parts = covers(texels_of(span, size + 2 * margin, boundary))
-            samples = [samples_around(slice(*part), size, margin, boundary) for part in parts]
+            samples = [samples_around(slice(*part), size, margin, warp.filter) for part in parts]
             ranges.append([part for some in samples for part in covers(some)])
         elif span.origin >= 0 and span.origin + span.size <= size:
             ranges.append([(span.origin, span.origin + span.size)])
@@ -212,7 +210,7 @@ def _vectors(shifts: Array) -> Array:
 def _filled(warp: Warp, block: Block, shifts: Array | None, workspace: Workspace) -> Array:
     """A block of the fill value, which the filter rounds and clamps: computed once."""
     dtype, dims = warp.element, warp.dims
-    texels = np.zeros((1,) * len(block), np.float32 if warp.is_cubic else dtype)
+    texels = np.zeros((1,) * len(block), np.float32 if warp.is_spline else dtype)
     corner = None if shifts is None else _vectors(shifts[(slice(None),) + (slice(0, 1),) * dims])
     i, j, k = (*(part.start for part in reversed(block[warp.batch :])), 0, 0)[:3]
     places = Places((1,) * dims, warp.extended_map, corner, (i, j, k), Window((0, 0, 0), warp.whole_xyz))
@@ -230,7 +228,7 @@ def _fits(
     workspace: Workspace,
     most: float,
 ) -> bool:
-    texels = _FILTERED if warp.is_cubic else 1
+    texels = _FILTERED if warp.is_spline else 1
     for span, bound in zip(spans, workspace.extents[warp.dims]):
         if span.size > bound:
             return False

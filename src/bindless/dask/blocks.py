@@ -73,7 +73,7 @@ def chunk_ranges(
     """The same for each axis; empty where the block needs none."""
     if spans is None:
         return []
-    if not warp.is_cubic:
+    if not warp.is_spline:
         ranges: list[Sequence[int]] = []
         ends = [(part.start, part.stop) for part in block[: warp.batch]]
         ends += [(origin, origin + size) for origin, size in spans]

@@ -71,8 +71,8 @@ def _texels(
     lows, highs = warp.extremes(ends)
     boundary, (before, after) = warp.boundary, REACH[warp.taps]
     before, after = before + warp.uses_unit, after + warp.uses_unit
-    half = 0.5 if warp.taps == 1 else 0.0
-    inside = np.full(starts[0].shape, not warp.is_cubic)
+    half = 0.5 if warp.taps % 2 else 0.0
+    inside = np.full(starts[0].shape, not warp.is_spline)
     empty = np.zeros(starts[0].shape, np.bool_)
     firsts, lasts = [], []
     for low, high, size in zip(lows, highs, warp.whole):

@@ -15,8 +15,9 @@ __all__ = ["REACH", "Span", "span_of", "texels_of"]
 
 Indices = npt.NDArray[np.int64]
 
-# Texels before and after the one at or before a position, by the number of texels of the filter.
-REACH = {1: (0, 0), 2: (0, 1), 4: (1, 2)}
+# Texels before and after the one at or before a position, by the number of texels of the filter; before and after the
+# nearest one where the number is odd.
+REACH = {1: (0, 0), 2: (0, 1), 3: (1, 1), 4: (1, 2), 5: (2, 2), 6: (2, 3)}
 _SEAM = 1.0  # texels around the end of a period
 _FAR = 2.0**30  # positions of which devices compute the place in a period only roughly
 
@@ -43,7 +44,7 @@ def span_of(low: float, high: float, n: int, boundary: Boundary, taps: int, *, p
     boundary : Boundary
         What lies outside.
     taps : int
-        Texels of the filter: 1, 2 or 4.
+        Texels of the filter: 1 to 6.
     pads : bool
         Whether texels outside belong to the span, and one more at each end: for texture units, which round positions.
 
@@ -75,7 +76,7 @@ def span_of(low: float, high: float, n: int, boundary: Boundary, taps: int, *, p
             return whole
     before, after = REACH[taps]
     spare = int(pads) + int(periodic and outside)  # a position inside is computed with rounding
-    half = 0.5 if taps == 1 else 0.0
+    half = 0.5 if taps % 2 else 0.0
     first, last = math.floor(low + half) - before - spare, math.floor(high + half) + after + spare
     if boundary is Boundary.repeat:
         count = last - first + 1

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..model.arrays import Array, DType
-from ..model.enums import Boundary, Interpolation, Precision
+from ..model.enums import Boundary, Precision
 from ..model.filter import CoordinateMap, Filter
 from ..ndimage.places import Places
 from .spans import REACH, Span, span_of
@@ -19,8 +19,6 @@ from .spans import REACH, Span, span_of
 __all__ = ["Block", "Warp"]
 
 Block = tuple[slice, ...]
-
-_TAPS = {Interpolation.nearest: 1, Interpolation.linear: 2, Interpolation.cubic: 4}
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Warp:
     @cached_property
     def taps(self) -> int:
         """Texels that the filter reads along an axis."""
-        return _TAPS[self.filter.interpolation]
+        return self.filter.spline_order + 1
 
     @cached_property
     def uses_unit(self) -> bool:
@@ -90,14 +88,14 @@ class Warp:
         return self.filter.precision is not Precision.exact
 
     @cached_property
-    def is_cubic(self) -> bool:
+    def is_spline(self) -> bool:
         """Whether the values are those of B-splines."""
-        return self.filter.is_cubic
+        return self.filter.is_spline
 
     @cached_property
     def margin(self) -> int:
         """Texels by which the input is extended at each end of its mapped axes."""
-        return self.filter.spline_margin[0] if self.is_cubic else 0
+        return self.filter.spline_margin[0] if self.is_spline else 0
 
     @cached_property
     def whole(self) -> tuple[int, ...]:
@@ -162,7 +160,7 @@ class Warp:
             _widen(lows, highs, field)
         spans, taps, pads = [], self.taps, self.uses_unit
         before, after = REACH[taps]
-        half = 0.5 if taps == 1 else 0.0
+        half = 0.5 if taps % 2 else 0.0
         for low, high, n in zip(lows, highs, self.whole):
             if 0.0 <= low <= high <= n - 1.0:
                 first, last = math.floor(low + half) - before - pads, math.floor(high + half) + after + pads

@@ -16,7 +16,7 @@ from ..drivers import reference
 from ..model.arrays import Array, DType
 from ..model.enums import Boundary, coerce
 from ..model.errors import InvalidError
-from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
+from ..model.spline_filter import POLES, SPLINE_BOUNDARIES, SplineFilter
 from ..sampling.packing import After, Packing, contiguous
 from ..sycl.kernel.builtin import builtin_kernel, launch_range
 from ..sycl.queue.queue import Queue
@@ -34,12 +34,15 @@ __all__ = [
     "DeviceFilter",
     "HostFilter",
     "SplineLaunch",
+    "SplineStep",
     "described_filter",
     "filter_by_kernels",
+    "filter_samples",
     "local_launches",
     "run_launches",
     "spline_coefficients",
     "spline_launches",
+    "spline_steps",
 ]
 
 _FLOAT32: DType = np.dtype(np.float32)
@@ -60,10 +63,11 @@ def spline_coefficients(
     *,
     margin: int | Sequence[int] = 0,
     fill: float | None = None,
+    order: int = 3,
     out: AnyArray | None = None,
     after: After = (),
 ) -> tuple[AnyArray, After]:
-    """Coefficients of the interpolating cubic B-spline, as scipy's ``spline_filter`` of order 3 computes them.
+    """Coefficients of the interpolating B-spline, as scipy's ``spline_filter`` computes them.
 
     Coefficients of a device are computed there, and nothing waits; those of the host by the processor.
 
@@ -83,6 +87,8 @@ def spline_coefficients(
         Samples that surround the array along each filtered axis before it is filtered; or one for each, x first.
     fill : float, optional
         Value of the margin; default the outermost samples.
+    order : int, default 3
+        Of the spline: 2, 3, 4 or 5.
     out : AnyArray, optional
         Contiguous float32 array of the result, where the samples are; does not overlap them. Default a new one.
     after : After
@@ -109,7 +115,15 @@ def spline_coefficients(
     >>> (coefficients[1:4, 0] @ [1, 4, 1] / 6).round(6).item()
     1.0
     """
-    described = described_filter(samples.shape, dimensions, boundary, margin, fill)
+    described = described_filter(samples.shape, dimensions, boundary, margin, fill, order)
+    return filter_samples(queue, samples, described, out=out, after=after)
+
+
+def filter_samples(
+    queue: Queue, samples: AnyArray, described: SplineFilter, *, out: AnyArray | None = None, after: After = ()
+) -> tuple[AnyArray, After]:
+    """``spline_coefficients`` by a filter of the samples' shape."""
+    dimensions = described.dimensions
     margins = described.margin[:dimensions][::-1]
     first = len(samples.shape) - 1 - dimensions
     filtered = (n + 2 * added for n, added in zip(samples.shape[first:-1], margins))
@@ -140,6 +154,7 @@ def described_filter(
     boundary: Boundary | str | Sequence[Boundary | str] = Boundary.mirror,
     margin: int | Sequence[int] = 0,
     fill: float | None = None,
+    order: int = 3,
 ) -> SplineFilter:
     """The filter of an array of a shape, without addresses."""
     if dimensions not in (1, 2, 3) or len(shape) <= dimensions:
@@ -157,6 +172,8 @@ def described_filter(
     for mode in modes:
         if mode not in SPLINE_BOUNDARIES:
             raise InvalidError(f"boundary={mode.value!r} has no filter: it is one of {', '.join(SPLINE_BOUNDARIES)}")
+    if order not in POLES:
+        raise InvalidError(f"order={order} has no filter: it is one of {', '.join(map(str, POLES))}")
     if any(added < 0 for added in margins):
         raise InvalidError(f"margin={margin}: 0 or more samples")
     sizes = shape[-1 - dimensions : -1]
@@ -170,7 +187,7 @@ def described_filter(
     along_x, along_y, along_z = (*margins, *(0,) * missing)
     x, y, z = (*modes, *(Boundary.mirror,) * missing)
     extent, surrounded = (width, height, depth), (along_x, along_y, along_z)
-    return SplineFilter(0, 0, extent, count, shape[-1], dimensions, surrounded, fill, (x, y, z))
+    return SplineFilter(0, 0, extent, count, shape[-1], dimensions, surrounded, fill, (x, y, z), order)
 
 
 def _check_out(out: AnyArray, samples: AnyArray, shape: tuple[int, ...]) -> None:
@@ -192,11 +209,7 @@ class HostFilter:
 
     def __init__(self, described: SplineFilter) -> None:
         reference.load()
-        call = self._call = reference.ffi.new("blr_spline_filter_t *")
-        call.extent, call.margin, call.count = described.extent, described.margin, described.arrays
-        call.channels, call.dimensions = described.channels, described.dimensions
-        call.boundary = [SPLINE_BOUNDARIES[boundary] for boundary in described.boundary]
-        call.fills_margin, call.fill = described.fill is not None, described.fill or 0.0
+        self._call = reference.ffi.new("blr_spline_filter_t *", described.fields)
 
     def run(self, source: Array, target: Array) -> None:
         """Filter one array into another."""
@@ -256,20 +269,35 @@ class DeviceFilter:
         return (event,)
 
 
-class SplineLaunch(NamedTuple):
-    """A launch that filters lines of one array into another.
+class SplineStep(NamedTuple):
+    """A launch that filters lines of one array into another, before it is of a queue.
 
     Attributes
     ----------
-    kernel : Kernel
-        Of rows or of columns.
-    space : NdRange
-        The range.
+    name : str
+        The kernel, of rows or of columns.
+    items : int
+        Work-items of the range (``launch_range``).
     source, target : int
         Which arrays: 0 has the samples, 1 gets the coefficients, 2 is as large as it.
     arguments : tuple[Any, ...]
         After the two arrays.
     """
+
+    name: str
+    items: int
+    source: int
+    target: int
+    arguments: tuple[Any, ...]
+
+    def on(self, queue: Queue) -> SplineLaunch:
+        """The launch in a queue."""
+        kernel = builtin_kernel(queue, self.name)
+        return SplineLaunch(kernel, launch_range(self.items), self.source, self.target, self.arguments)
+
+
+class SplineLaunch(NamedTuple):
+    """A ``SplineStep`` of a queue, with its kernel and its range."""
 
     kernel: Kernel
     space: NdRange
@@ -279,7 +307,15 @@ class SplineLaunch(NamedTuple):
 
 
 def spline_launches(queue: Queue, described: SplineFilter) -> list[SplineLaunch]:
-    """Rows from the source to the target, then columns in place, or by way of a second array where they are divided."""
+    """The launches of ``spline_steps`` in a queue."""
+    return [step.on(queue) for step in spline_steps(described)]
+
+
+def spline_steps(described: SplineFilter) -> list[SplineStep]:
+    """Rows from the source to the target, then columns in place, or by way of a second array where they are divided.
+
+    There is a launch for each pole. Rows of all but the first are filtered from array to array, without a margin.
+    """
     width, height, depth = described.size
     channels = described.channels
     inner, steps = width * channels, []
@@ -289,14 +325,26 @@ def spline_launches(queue: Queue, described: SplineFilter) -> list[SplineLaunch]
         steps.append((2, depth, inner * height))
     floats = width * height * depth * channels * described.arrays
     segments = [_segment(length, floats // length) for _, length, _ in steps]
-    moves = sum(segment < length for segment, (_, length, _) in zip(segments, steps))
+    poles = described.poles
+    moves = (sum(segment < length for segment, (_, length, _) in zip(segments, steps)) + 1) * len(poles) - 1
     now = SECOND if moves % 2 else _TARGET
-    launches = [_rows_launch(queue, described, _SOURCE, now)]
+    launches = [_rows_step(described, poles[0], _SOURCE, now)]
+    wide = described._replace(extent=described.size, margin=(0, 0, 0))
+    for pole in poles[1:]:
+        launches.append(_rows_step(wide, pole, now, _other(now)))
+        now = _other(now)
     for (axis, length, stride), segment in zip(steps, segments):
-        result = now if segment == length else _TARGET if now == SECOND else SECOND
-        launches.append(_columns_launch(queue, now, result, floats, stride, length, segment, described.boundary[axis]))
-        now = result
+        for pole in poles:
+            result = now if segment == length else _other(now)
+            boundary = described.boundary[axis]
+            launches.append(_columns_step(pole, now, result, floats, stride, length, segment, boundary))
+            now = result
     return launches
+
+
+def _other(array: int) -> int:
+    """The array beside the one that has the values now."""
+    return _TARGET if array == SECOND else SECOND
 
 
 def run_launches(queue: Queue, launches: Sequence[SplineLaunch], arrays: Sequence[Any], after: After = ()) -> After:
@@ -318,11 +366,12 @@ def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, t
     return run_launches(queue, launches, (source, target, other), after)
 
 
-def local_launches(queue: Queue, shape: tuple[int, ...], dimensions: int) -> list[SplineLaunch]:
+def local_launches(queue: Queue, shape: tuple[int, ...], dimensions: int, order: int = 3) -> list[SplineLaunch]:
     """Launches for coefficients that each depend on their chunk of ``LOCAL_SAMPLES`` samples and those next to it.
 
     The arrays are the samples, which are overwritten, and another one; the last launch writes the coefficients. Their
-    first chunk and their last two along each filtered axis depend on where the line ends.
+    first chunk and their last two along each filtered axis depend on where the line ends; for each pole of the order's
+    filter there are as many such chunks.
 
     Parameters
     ----------
@@ -333,27 +382,38 @@ def local_launches(queue: Queue, shape: tuple[int, ...], dimensions: int) -> lis
     dimensions : int
         1, 2 or 3.
     """
-    described = described_filter((*shape, 1), dimensions)
-    launches, now, stride = [_rows_launch(queue, described, _SOURCE, _TARGET)], _TARGET, shape[-1]
-    floats = math.prod(shape)
-    for length in shape[-2 : -1 - dimensions : -1]:
-        then = _SOURCE + _TARGET - now
-        launches.append(_columns_launch(queue, now, then, floats, stride, length, _CHUNK, Boundary.mirror))
-        now, stride = then, stride * length
+    described = described_filter((*shape, 1), dimensions, order=order)
+    launches: list[SplineLaunch] = []
+    floats, stride = math.prod(shape), 1
+    for length in shape[: -1 - dimensions : -1]:
+        for pole in described.poles:
+            now, then = (_SOURCE, _TARGET) if len(launches) % 2 == 0 else (_TARGET, _SOURCE)
+            if stride == 1:
+                launches.append(_rows_step(described, pole, now, then).on(queue))
+            else:
+                step = _columns_step(pole, now, then, floats, stride, length, _CHUNK, Boundary.mirror)
+                launches.append(step.on(queue))
+        stride *= length
     return launches
 
 
-def _columns_launch(
-    queue: Queue, source: int, target: int, floats: int, stride: int, length: int, segment: int, boundary: Boundary
-) -> SplineLaunch:
+def _columns_step(
+    pole: float,
+    source: int,
+    target: int,
+    floats: int,
+    stride: int,
+    length: int,
+    segment: int,
+    boundary: Boundary,
+) -> SplineStep:
     items = floats // length * -(-length // segment)
-    arguments = stride, length, segment, SPLINE_BOUNDARIES[boundary], items
-    return SplineLaunch(
-        builtin_kernel(queue, "bindless_spline_columns"), launch_range(items), source, target, arguments
-    )
+    end = (1 - pole) / (1 + pole) if boundary is Boundary.mirror else 1 - pole
+    arguments = stride, length, segment, SPLINE_BOUNDARIES[boundary], pole, (1 - pole) ** 2, end, items
+    return SplineStep("bindless_spline_columns", items, source, target, arguments)
 
 
-def _rows_launch(queue: Queue, described: SplineFilter, source: int, target: int) -> SplineLaunch:
+def _rows_step(described: SplineFilter, pole: float, source: int, target: int) -> SplineStep:
     width, height, depth = described.size
     rows = height * depth * described.arrays
     chunks, lanes = -(-width // _CHUNK), _GROUP // described.channels
@@ -362,10 +422,9 @@ def _rows_launch(queue: Queue, described: SplineFilter, source: int, target: int
     fill = 0.0 if described.fill is None else described.fill
     arguments = (
         *described.extent, *described.margin, described.channels, SPLINE_BOUNDARIES[described.boundary[0]],
-        int(described.fill is not None), fill, rows,
+        int(described.fill is not None), fill, pole, (1 - pole) ** 2, rows,
     )  # fmt: skip
-    space = launch_range(groups * _GROUP)
-    return SplineLaunch(builtin_kernel(queue, "bindless_spline_rows"), space, source, target, arguments)
+    return SplineStep("bindless_spline_rows", groups * _GROUP, source, target, arguments)
 
 
 def _segment(length: int, columns: int) -> int:

@@ -13,6 +13,7 @@ from ..image.spline_filter import SECOND, SplineLaunch, run_launches
 from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
 from ..model.filter import CoordinateMap
+from ..sampling.memory.picture import Planes
 from ..submission.active_streams import make_room
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
@@ -148,7 +149,7 @@ class DeviceCall(NamedTuple):
                         return False
             return True
         place = place_of(output, shape, code, bits)
-        if place is None:
+        if place is None or (type(coords) is Planes and not coords.is_apart(place, size)):
             return False
         for array, (shape, code, bits, nbytes, _) in zip((value, coords), self.read):
             other = place_of(array, shape, code, bits)
@@ -201,7 +202,7 @@ def device_call(
     if any(one is not None and one[0] is not kind for one in layouts[:3]):
         return None
     read = [Form.of(*input)]
-    if coords is not None:
+    if coords is not None and layouts[2] is not None:  # others are the package's, apart from all
         read.append(Form.of(tuple(layouts[2][3]), coords))
     form = Form.of(*output)
     empty: Callable[[Any], Any] = partial(_new_in_usm, form, queue)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bindless_images.result_arrays import empty_of_size
 from ..image.array_library import OWN_TYPES, Library
-from ..image.spline_filter import HostFilter, described_filter
+from ..image.spline_filter import HostFilter
 from ..model.arrays import Array, DType
 from ..model.filter import CoordinateMap, Filter
 from ..sycl.queue.queue import Queue
@@ -20,7 +20,7 @@ from .casting import cast
 from .images import ImageKey, Images, images_of
 from .layers import MOST_CHANNELS, Layers
 from .places import Places
-from .prefilter import options_of
+from .prefilter import spline_of
 from .repeated import Key, add
 from .source import Input, elements_of
 from .target import Output, round_to, to_device, to_host
@@ -141,8 +141,9 @@ class HostCall(NamedTuple):
         What lies outside.
     is_wide : bool
         Whether the input has integers of 64 bits, whose values decide.
-    copies : bool
-        Whether the pixels are few, and as the image stores them: the queue reads a copy after the call.
+    is_plain, copies : bool
+        Whether the image stores the pixels as they are; and whether they are few, too: the queue reads a copy after the
+        call.
     coords : tuple[np.dtype, int] | None
         Of coordinates, and the number of axes.
     filter : HostFilter | None
@@ -162,6 +163,7 @@ class HostCall(NamedTuple):
     pixels: tuple[int, ...]
     fill: float
     is_wide: bool
+    is_plain: bool
     copies: bool
     coords: tuple[DType, int] | None
     filter: HostFilter | None
@@ -181,7 +183,7 @@ class HostCall(NamedTuple):
             try:
                 array = result.read(value)
                 target = None if target is None else result.read(target)
-                points = coords if self.coords is None else result.read(coords)
+                points = coords if self.coords is None or type(coords) is tuple else result.read(coords)
             except (BufferError, RuntimeError, TypeError, ValueError):
                 return None
         if target is not None and not target.flags.writeable:
@@ -197,8 +199,6 @@ class HostCall(NamedTuple):
             if self.is_wide:
                 return None
             pixels = cast(pixels, self.picture.stored)
-        if self.coords is not None:
-            points = np.ascontiguousarray(points, self.coords[0]).reshape(self.coords[1], -1)[::-1]
         free, key = self.images.free, self.picture.image
         row = free.pop(key, None)
         if not row:
@@ -208,13 +208,23 @@ class HostCall(NamedTuple):
             picture = image.pictures.get(self.picture.plan)
             if picture is None:
                 return None
+            values: Any = target if result.in_place else result.empty(result.shape, result.computed)
+            flags = pixels.flags
+            reads = picture.reads_memory and self.is_plain and flags.c_contiguous and flags.aligned
+            reads = reads and not np.may_share_memory(pixels, values)
+            if self.coords is not None and not (type(points) is tuple and reads and _are_packed(points, values)):
+                axes = points[::-1] if type(points) is tuple else points
+                points = np.ascontiguousarray(axes, self.coords[0]).reshape(self.coords[1], -1)[::-1]
+            map_ = self.map if map_ is None else map_
+            if reads:
+                picture.submit_in_place(map_, values, pixels, points)
+                return output if result.in_place else result.deliver(values, target, output)
             if self.copies:
                 own = pixels if pixels.base is None and pixels is not array else pixels.copy()
                 self.queue.ext_oneapi_copy(own, image.store._memory)
             else:
                 image.store.fill(pixels, again=True)
-            values: Any = target if result.in_place else result.empty(result.shape, result.computed)
-            picture.submit(self.map if map_ is None else map_, values, points)
+            picture.submit(map_, values, points)
         finally:
             free.setdefault(key, row).append(image)
         return output if result.in_place else result.deliver(values, target, output)
@@ -276,6 +286,13 @@ class HostFilterCall(NamedTuple):
         return result.deliver(values.transpose(self.back).reshape(result.shape), target, output)
 
 
+def _are_packed(points: tuple[Array, ...], values: Array) -> bool:
+    """Whether arrays of x and y, of a call's dtype, may be read where they lie while the values are written."""
+    return all(
+        part.flags.c_contiguous and part.flags.aligned and not np.may_share_memory(part, values) for part in points
+    )
+
+
 def _is_wide(dtype: DType) -> bool:
     return dtype.kind in "iu" and dtype.itemsize == 8
 
@@ -288,8 +305,8 @@ def repeat(key: Key, picture: Picture, source: Input, target: Output, places: Pl
     dims, described, stored = len(source.shape), *picture.image
     filter_, margin, texels = None, 0, tuple(pixels.shape)
     if picture.filter is not None:
-        lines, margin, value = options_of(picture.filter, dims, extend=True)
-        filter_ = HostFilter(described_filter(pixels.shape, dims, lines, margin, value))
+        filters = spline_of(picture.filter, pixels.shape, dims, extend=True)
+        filter_, margin = HostFilter(filters), filters.margin[0]
         texels = (*(size + 2 * margin for size in source.shape), pixels.shape[-1])
     call = HostCall(
         source.queue,
@@ -301,6 +318,7 @@ def repeat(key: Key, picture: Picture, source: Input, target: Output, places: Pl
         tuple(pixels.shape),
         fill,
         _is_wide(source.dtype),
+        described == stored,
         described == stored and stored.nbytes <= _SMALL,
         None if coords is None else (coords.dtype, dims),
         filter_,
@@ -317,14 +335,13 @@ def repeat_filter(key: Key, source: Input, target: Output, filter_: Filter, laye
         return
     order = layers.order(dims)
     count = dims - len(layers.axes)
-    lines, _, _ = options_of(filter_, count, extend=False)
-    described = described_filter(tuple(pixels.shape[axis] for axis in order), count, lines)
+    filters = spline_of(filter_, tuple(pixels.shape[axis] for axis in order), count, extend=False)
     back = tuple(order.index(axis) for axis in range(len(order)))
     all_dims = dims, dims, dims
     add(
         key,
         HostFilterCall(
-            source.queue, all_dims, 0, HostFilter(described), tuple(pixels.shape), _is_wide(source.dtype), tuple(order),
+            source.queue, all_dims, 0, HostFilter(filters), tuple(pixels.shape), _is_wide(source.dtype), tuple(order),
             back, result._replace(in_place=False),
         ),
     )  # fmt: skip

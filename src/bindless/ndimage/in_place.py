@@ -12,7 +12,7 @@ from ..core.ownership import after_fork
 from ..image.array_library import AnyArray
 from ..image.default_queue import is_own
 from ..image.results import overlap
-from ..image.spline_filter import described_filter, spline_launches
+from ..image.spline_filter import spline_launches
 from ..model.arrays import DType
 from ..model.enums import Precision
 from ..model.filter import Filter
@@ -25,7 +25,7 @@ from .arguments import COPY, MOST_AXES
 from .device_call import Coefficients, Form, device_call
 from .layers import MOST_CHANNELS, Layers
 from .places import AS_IT_IS, Places
-from .prefilter import coefficients, options_of
+from .prefilter import coefficients, spline_of
 from .repeated import Key, add
 from .source import Input, wait_unless_ordered
 from .target import Output
@@ -55,7 +55,7 @@ def values_in_place(
         Of the call, which is prepared for the next one.
     """
     queue, pixels, coords = source.queue, source.pixels, places.coords
-    filters = filter_.is_cubic and prefilter
+    filters = filter_.is_spline and prefilter
     if (
         not isinstance(pixels, UsmArray)
         or filter_.precision is not Precision.exact
@@ -140,7 +140,7 @@ def again(
     )
     steps = None
     if filter_ is not None:
-        steps = _launches(source, filter_, texels, margin, unchanged, extend=extend)
+        steps = _launches(source, filter_, texels, unchanged, extend=extend)
     if not is_packed or (filter_ is not None and steps is None):
         return
     last = pixels.shape[-1:] if axis is not None else ()
@@ -202,7 +202,7 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
 
 
 def _launches(
-    source: Input, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int], *, extend: bool
+    source: Input, filter_: Filter, texels: UsmArray, unchanged: Sequence[int], *, extend: bool
 ) -> Coefficients | None:
     """The filter of a call that comes again; None where no kernel makes the elements its own."""
     queue, pixels, dims = source.queue, source.pixels, len(source.shape)
@@ -215,11 +215,9 @@ def _launches(
         if samples is None:
             return None
     count = dims - len(layers.axes)
-    lines, _, fill = options_of(filter_, count, extend=extend)
-    described = described_filter(
-        (layers.count(pixels.shape), *ordered.shape[len(layers.axes) :]), count, lines, margin, fill
-    )
-    return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype), samples)
+    shape = (layers.count(pixels.shape), *ordered.shape[len(layers.axes) :])
+    filters = spline_of(filter_, shape, count, extend=extend)
+    return Coefficients(spline_launches(queue, filters), Form.of(texels.shape, texels.dtype), samples)
 
 
 def _copy(queue: Queue, pixels: AnyArray, dtype: DType, unchanged: Sequence[int]) -> MemoryPicture | None:

@@ -58,14 +58,14 @@ def map_coordinates(
     output : ArrayLike | DTypeLike, optional
         Array of any library for the result, or dtype of the result; default the input's.
     order : int, default 3
-        0, the nearest element; 1, linear; 3, cubic B-splines.
+        0, the nearest element; 1, linear; 2 to 5, B-splines of this degree.
     mode : str, default "constant"
         What lies outside: ``reflect``, ``grid-mirror``, ``constant``, ``grid-constant``, ``nearest``, ``mirror``,
         ``grid-wrap`` or ``wrap``.
     cval : float, default 0.0
         The value outside with ``constant`` and ``grid-constant``; may be NaN.
     prefilter : bool, default True
-        Whether ``order=3`` computes the coefficients of the splines first; False where the input has them already.
+        Whether orders 2 to 5 compute the coefficients of the splines first; False where the input has them already.
     channel_axis : int, optional
         An axis of the input that is not interpolated; the result has it in the same place.
     precision : Precision | str, default Precision.exact
@@ -88,8 +88,8 @@ def map_coordinates(
     ArgumentError
         An argument that no function of scipy takes either; both an ``InvalidError`` and a ``RuntimeError``.
     FeatureNotSupportedError
-        Complex numbers, other orders, more axes, or a mode that a texture unit lacks: scipy has these; or a device
-        without such images.
+        Complex numbers, more axes, orders 2, 4 and 5 without exact precision, or a mode that a texture unit lacks:
+        scipy has these; or a device without such images.
     MemoryAllocationError
         An array larger than the images of the device, or a result for which there is no room.
 
@@ -214,7 +214,7 @@ def _affine(
 ) -> Any:
     """The result of an affine map; ``unchanged``: axes that scipy does not interpolate."""
     whole, shift = affine_of(matrix, offset, len(source.shape), len(shape))
-    if not unchanged and len(source.shape) > 3 and (prefilter or not filter_.is_cubic):
+    if not unchanged and len(source.shape) > 3 and (prefilter or not filter_.is_spline):
         unchanged, key = _fixed_axes(whole, shift, source.shape, shape), None
     sizes = shape
     if unchanged:
@@ -493,7 +493,7 @@ def rotate(
     _, shape, matrix, offset = _turn(source.shape, pair, degrees, reshape)
     others = [axis for axis in range(dims) if axis not in pair]
     # One map of a volume, where elements without weight do not matter: there are no NaN among integers.
-    single = filter_.interpolation is Interpolation.nearest or (not filter_.is_cubic and source.dtype.kind in "biu")
+    single = filter_.interpolation is Interpolation.nearest or (not filter_.is_spline and source.dtype.kind in "biu")
     unchanged = others if dims > 3 or not single else ()
     return _affine(
         "rotate", source, matrix, offset, shape, output, filter_, bool(prefilter), unchanged=unchanged, key=key

@@ -124,7 +124,7 @@ class CallPlan:
     """
 
     def __init__(self, device: Device, described: Description, filter_: Filter) -> None:
-        cubic, dims = filter_.is_cubic, described.dims
+        cubic, dims = filter_.is_spline, described.dims
         stored = _FLOAT32 if cubic else _stored(described.dtype, described.result, filter_)
         self.computed = _computed(described.result, stored, filter_.fill)
         layers = Layers(described.unchanged, described.channels)

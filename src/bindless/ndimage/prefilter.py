@@ -1,4 +1,4 @@
-"""``coefficients``: those of the cubic B-spline that passes through the elements of an array; memory for them."""
+"""``coefficients``: those of the B-spline that passes through the elements of an array; memory for them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from functools import lru_cache
 import numpy as np
 
 from ..image.array_library import AnyArray
-from ..image.spline_filter import spline_coefficients
+from ..image.spline_filter import described_filter, filter_samples
 from ..model.arrays import DType
 from ..model.enums import Boundary
 from ..model.filter import Filter
+from ..model.spline_filter import SplineFilter
 from ..submission.active_streams import spare
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .source import wait_unless_ordered
 
-__all__ = ["coefficients", "give_back", "options_of", "take"]
+__all__ = ["coefficients", "give_back", "spline_of", "take"]
 
 _FLOAT32: DType = np.dtype(np.float32)
 _MOST_SHAPES, _PART = 4, 32  # of arrays that the calls in a queue leave to the next ones; their part of its memory
@@ -43,18 +44,18 @@ def coefficients(
     extend : bool
         Whether the array is extended, as scipy's functions do before they interpolate.
     """
-    lines, margin, fill = options_of(filter_, dimensions, extend=extend)
-    values, after = spline_coefficients(queue, pixels, dimensions, lines, margin=margin, fill=fill)
+    filters = spline_of(filter_, pixels.shape, dimensions, extend=extend)
+    values, after = filter_samples(queue, pixels, filters)
     if after:
         wait_unless_ordered(queue, after)
-    return values, margin
+    return values, filters.margin[0]
 
 
-def options_of(filter_: Filter, dimensions: int, *, extend: bool) -> tuple[tuple[Boundary, ...], int, float | None]:
-    """Arguments of ``spline_coefficients``: the continuation of lines along x, y, z, the margin, the value in it."""
+def spline_of(filter_: Filter, shape: tuple[int, ...], dimensions: int, *, extend: bool) -> SplineFilter:
+    """The filter of ``coefficients`` for an array of a shape (..., channels), without addresses."""
     lines, margin, fills = _options(filter_, dimensions, extend)
     fill = filter_.fill if fills else None
-    return lines, margin, fill
+    return described_filter(shape, dimensions, lines, margin, fill, filter_.spline_order)
 
 
 @lru_cache(64)

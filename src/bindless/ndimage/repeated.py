@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..model.filter import CoordinateMap
 from ..sycl.queue.queue import Queue
 from .arguments import NUMBERS
 
-__all__ = ["Call", "Key", "add", "recall"]
+__all__ = ["Call", "Calls", "Key", "add", "recall"]
 
 Key = tuple[Any, ...]
 
@@ -48,6 +48,41 @@ class Call(Protocol):
 
         The coordinates are as the caller gave them, or fields as ``pack_fields`` made them.
         """
+
+
+class Calls(NamedTuple):
+    """Calls one after the other, each on the result of the one before."""
+
+    calls: tuple[Call, ...]
+
+    @property
+    def queue(self) -> Queue:
+        """See ``Call``."""
+        return self.calls[0].queue
+
+    @property
+    def dims(self) -> tuple[int, int, int]:
+        """See ``Call``: of the last one."""
+        return self.calls[-1].dims
+
+    @property
+    def margin(self) -> int:
+        """See ``Call``: of the first one."""
+        return self.calls[0].margin
+
+    @property
+    def on_device(self) -> bool:
+        """See ``Call``."""
+        return self.calls[0].on_device
+
+    def submit(self, value: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
+        """See ``Call``: without a map and coordinates."""
+        *before, last = self.calls
+        for call in before:
+            value = call.submit(value, None)
+            if value is None:
+                return None
+        return last.submit(value, output)
 
 
 _calls: dict[Key, Call] = {}  # in queues of the package, which last until they are closed

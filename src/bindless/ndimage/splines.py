@@ -35,14 +35,14 @@ def spline_filter(
     channel_axis: int | None = None,
     queue: Queue | None = None,
 ) -> Any:
-    """Coefficients of the cubic B-spline that passes through the elements of an array.
+    """Coefficients of the B-spline that passes through the elements of an array.
 
     Parameters
     ----------
     input : ArrayLike
         As of ``map_coordinates``.
     order : int, default 3
-        Of the spline: 3.
+        Of the spline: 2 to 5.
     output : ArrayLike | DTypeLike, default np.float64
         Array of any library for the result, or dtype of the result.
     mode : str, default "mirror"
@@ -60,7 +60,7 @@ def spline_filter(
     ArgumentError
         As of ``map_coordinates``.
     FeatureNotSupportedError
-        Another order, or as of ``map_coordinates``.
+        As of ``map_coordinates``.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def spline_filter1d(
     *,
     queue: Queue | None = None,
 ) -> Any:
-    """Coefficients of cubic B-splines along one axis.
+    """Coefficients of B-splines along one axis.
 
     Parameters
     ----------
     input : ArrayLike
         As of ``map_coordinates``.
     order : int, default 3
-        0 and 1 give the input, 3 the coefficients.
+        0 and 1 give the input, 2 to 5 the coefficients.
     axis : int, default -1
         The axis.
     output, mode, queue : Any
@@ -124,9 +124,9 @@ def _filtered(
     source = source_of(function, input, channel_axis, queue)
     target = Output(function, source, output, source.shape)
     dims = len(source.shape)
-    if not filter_.is_cubic:
+    if not filter_.is_spline:
         if axis is None:
-            raise ArgumentError(f"order={order} has no coefficients: it is 3")
+            raise ArgumentError(f"order={order} has no coefficients: it is 2 to 5")
         if dims <= MOST_AXES:
             return resample(source, target, Places.affine(np.eye(dims), np.zeros(dims), source.shape), COPY, key=key)
         places = Places.affine(np.eye(1), np.zeros(1), source.shape[-1:])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_of_size
-from ..image.spline_filter import DeviceFilter, described_filter
+from ..image.spline_filter import DeviceFilter
 from ..model.arrays import Array, DType
 from ..model.filter import CoordinateMap, Filter
 from ..model.spline_filter import SplineFilter
@@ -24,7 +24,7 @@ from .host_call import Picture
 from .images import Forms, Images, images_of
 from .layers import MOST_CHANNELS, Layers
 from .places import Places
-from .prefilter import give_back, options_of, take
+from .prefilter import give_back, spline_of, take
 from .repeated import Key, add
 from .source import Input
 from .target import Output, round_to, to_device
@@ -231,8 +231,8 @@ def repeat_in_usm(key: Key, picture: Picture, source: Input, target: Output, pla
     forms: Forms = ()
     filter_, packing, margin = None, None, 0
     if picture.filter is not None:
-        lines, margin, fill = options_of(picture.filter, dims, extend=True)
-        filter_ = _filter(queue, described_filter(layout.shape, dims, lines, margin, fill), layout)
+        filters = spline_of(picture.filter, layout.shape, dims, extend=True)
+        filter_, margin = _filter(queue, filters, layout), filters.margin[0]
         layout = Layout.packed((*(size + 2 * margin for size in source.shape), layout.shape[-1]), _FLOAT32)
         forms = ((layout.shape, _FLOAT32),) * 2
     if layout.dtype != stored.dtype or described != stored:
@@ -260,8 +260,7 @@ def repeat_filter_in_usm(key: Key, source: Input, target: Output, filter_: Filte
     queue, order, count = source.queue, layers.order(dims), dims - len(layers.axes)
     back = tuple(order.index(axis) for axis in range(len(order)))
     layout, packing = Layout.of(pixels).transpose(order), None
-    lines, _, _ = options_of(filter_, count, extend=False)
-    filters = _filter(queue, described_filter(layout.shape, count, lines), layout)
+    filters = _filter(queue, spline_of(filter_, layout.shape, count, extend=False), layout)
     if not Layout.packed(layout.shape, _FLOAT32).transpose(back).is_packed:
         packing = Packing.of(queue, Layout.packed(layout.shape, _FLOAT32).transpose(back), _FLOAT32, layout.shape[-1])
         if packing is None:

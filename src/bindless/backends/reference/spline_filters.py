@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...drivers.common.cffi_types import CData
-from ...model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
+from ...model.spline_filter import SplineFilter
 from .objects import Event, Queue
 
 if TYPE_CHECKING:
@@ -17,13 +17,8 @@ __all__ = ["spline_filter"]
 
 def _struct(backend: DriverAccess, described: SplineFilter) -> CData:
     """A ``blr_spline_filter_t *``."""
-    native = backend._ffi.new("blr_spline_filter_t *")
+    native = backend._ffi.new("blr_spline_filter_t *", described.fields)
     native.source, native.target = backend._pointer(described.source), backend._pointer(described.target)
-    native.extent, native.margin, native.count = described.extent, described.margin, described.arrays
-    native.channels, native.dimensions = described.channels, described.dimensions
-    native.boundary = [SPLINE_BOUNDARIES[boundary] for boundary in described.boundary]
-    native.fills_margin = described.fill is not None
-    native.fill = 0.0 if described.fill is None else described.fill
     return native
 
 
