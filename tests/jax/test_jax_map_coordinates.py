@@ -125,6 +125,25 @@ def test_transformations(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(mapped, jnp.stack(each), atol=1e-13)
 
 
+@pytest.mark.parametrize("order", [0, 1, 3])
+def test_a_stack_of_coordinates(rng: np.random.Generator, order: int) -> None:
+    """One array in place of one for each axis, of numpy or JAX, in single precision, differentiated and mapped."""
+    array, stack = jnp.asarray(rng.normal(size=(5, 6)), "f4"), np.array(places(rng, 2, "f"))
+
+    def sample(array: Any, stack: Any) -> Any:
+        return map_coordinates(array, stack, order, "reflect")
+
+    wanted = map_coordinates(array, list(stack), order, "reflect")
+    np.testing.assert_array_equal(sample(array, stack), wanted)
+    np.testing.assert_array_equal(sample(array, jnp.asarray(stack)), wanted)
+    mapped = jax.vmap(sample, (None, 1))(array, jnp.asarray(stack))
+    np.testing.assert_allclose(mapped, wanted, atol=1e-6)
+    if order == 3:
+        expected = ndimage.map_coordinates(np.asarray(array, "d"), stack.astype("d"), order=3, mode="reflect")
+        np.testing.assert_allclose(wanted, expected, atol=2e-6)
+        check_grads(sample, (array, jnp.asarray(stack[:, :2])), order=1, rtol=2e-2, atol=2e-2, eps=1e-3)
+
+
 def test_a_texture_unit_has_weights_of_eight_bits() -> None:
     row = jnp.array([0.0, 1.0], "f4")
     place = [jnp.array([1 / 1000], "f4")]

@@ -7,13 +7,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..model.enums import Interpolation, Precision
 from ..model.errors import ArgumentError, FeatureNotSupportedError
 from ..model.filter import Filter
 from ..model.message_values import shown
 from ..sampling.memory.arguments import require_precision
-from .sampling import require_real, require_static, sample_levels
+from .sampling import require_real, require_static
+from .splines import compose, spline_samples
 
 __all__ = ["map_coordinates"]
 
@@ -41,7 +43,7 @@ def map_coordinates(
         Real numbers, of up to three axes. Arrays of more axes, and of complex numbers, go to JAX's function.
     coordinates : Sequence[jax.Array]
         One array for each axis of ``input``, in its order; their shapes are broadcast. The centre of the first
-        element is at 0.
+        element is at 0. An array (axes, ...) has all of them, and is read where it lies.
     order : int
         0, the nearest element; 1, linear; 3, the interpolating cubic B-spline.
     mode : str
@@ -78,28 +80,29 @@ def map_coordinates(
     [4.0, 9.0]
     """
     require_static(cval=cval, deterministic=deterministic)
-    array, places = jnp.asarray(input), [jnp.asarray(each) for each in coordinates]
+    is_stack = isinstance(coordinates, (jax.Array, np.ndarray))
+    array, places = jnp.asarray(input), [jnp.asarray(each) for each in ((coordinates,) if is_stack else coordinates)]
     filter_ = Filter.from_scipy(order, _SCIPY_MODES.get(mode, mode), cval, precision)
+    if filter_.spline_order in (2, 4, 5):
+        raise FeatureNotSupportedError(f"order={shown(order)} (0, 1 and 3 are)")
     require_precision(filter_)
-    if len(places) != array.ndim:
-        raise ArgumentError(f"{len(places)} coordinates of an array with the shape {array.shape}: each axis has one")
+    count = len(coordinates)
+    if count != array.ndim:
+        raise ArgumentError(f"{count} coordinates of an array with the shape {array.shape}: each axis has one")
     require_real("coordinates", places)
     if not 0 < array.ndim <= _MOST_AXES or jnp.issubdtype(array.dtype, jnp.complexfloating):
-        if filter_.is_cubic:
+        if filter_.is_spline:
             raise FeatureNotSupportedError(
                 f"order={shown(order)} of {array.dtype} with the shape {array.shape}: it is computed for real numbers "
                 f"of one to three axes; orders 0 and 1 for all"
             )
-        return jax.scipy.ndimage.map_coordinates(array, places, order, mode, cval)
+        return jax.scipy.ndimage.map_coordinates(array, list(coordinates), order, mode, cval)
     real = jnp.result_type(jnp.float32, *(each.dtype for each in places if each.dtype == jnp.float64))
     if filter_.interpolation is Interpolation.nearest:  # of halves, JAX takes the one away from zero
         places = [each if jnp.issubdtype(each.dtype, jnp.integer) else jax.lax.round(each) for each in places]
-    at = jnp.stack(jnp.broadcast_arrays(*(each.astype(real) for each in reversed(places))), -1)
-    samples = sample_levels(
-        (array.astype(jnp.promote_types(array.dtype, real))[..., None],),
-        at,
-        filter_=filter_,
-        deterministic=bool(deterministic),
-        first=0.0,
-    )[..., 0]
+    stack = (places[0] if is_stack else jnp.stack(jnp.broadcast_arrays(*places))).astype(real)
+    texels = array.astype(jnp.promote_types(array.dtype, real))
+    by_kernels = filter_.is_spline and filter_.precision is Precision.exact and texels.dtype == real == jnp.float32
+    compute = spline_samples if by_kernels else compose
+    samples = compute(texels, stack, filter_=filter_, deterministic=bool(deterministic))
     return (samples if jnp.issubdtype(array.dtype, jnp.floating) else jax.lax.round(samples)).astype(array.dtype)

@@ -15,7 +15,7 @@ from .operation import Operation
 from .programs import cuda_program, host_program
 from .targets import TARGET, TEXTURE_TARGET, add_kernels, prepare
 
-__all__ = ["execute"]
+__all__ = ["execute", "run_program"]
 
 
 def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
@@ -47,7 +47,7 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
             add_kernels(program.names)
         if program.scratch:
             buffers.append(jax.ShapeDtypeStruct((program.scratch,), jnp.uint8))
-        values = _call(TARGET, program, operands, buffers)
+        values = run_program(TARGET, program, operands, buffers)
     return [value.astype(dtype) for value, (_, dtype) in zip(values, results)]
 
 
@@ -56,14 +56,14 @@ def _by_texture_unit(image: Any, coords: Any, *, operation: Operation, platform:
     image, coords = hardware.arranged(lookup, image, coords, platform)
     values = jax.ShapeDtypeStruct(shape, dtype)
     if platform != "cuda":
-        return _call(TARGET, hardware.host_program(lookup, image, coords, values), (image, coords), [values])
+        return run_program(TARGET, hardware.host_program(lookup, image, coords, values), (image, coords), [values])
     program = hardware.cuda_program(lookup, image, coords, values)
     add_kernels(program.names)
-    return _call(TEXTURE_TARGET, program, (image, coords), [values])
+    return run_program(TEXTURE_TARGET, program, (image, coords), [values])
 
 
-def _call(target: str, program: Program, operands: Sequence[Any], results: list[Any]) -> list[Any]:
-    """The custom call of a program."""
+def run_program(target: str, program: Program, operands: Sequence[Any], results: list[Any]) -> list[Any]:
+    """The results of a program, by a custom call."""
     words, names = np.array(program.words, np.int64), " ".join(program.names)
     buffers: list[Any] = jax.ffi.ffi_call(target, results)(*operands, program=words, names=names)
     return buffers

@@ -20,7 +20,7 @@ from .execution import execute
 from .operation import Kind, Operation
 from .sharding import execute_sharded
 
-__all__ = ["PRIMITIVES", "bind"]
+__all__ = ["PRIMITIVES", "bind", "is_on_one_device", "need_devices", "shaped"]
 
 PRIMITIVES: dict[Kind, Any] = {}
 
@@ -32,9 +32,14 @@ def bind(operation: Operation, operands: Sequence[Any]) -> list[Any]:
 
 
 def _abstract(*operands: Any, operation: Operation) -> list[Any]:
+    return [shaped(operands, shape, dtype) for shape, dtype in operation.results(operands)]
+
+
+def shaped(operands: Sequence[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """The abstract value of a result, which varies over the axes of meshes that an operand varies over."""
     varying = frozenset[Any]().union(*(getattr(operand, "vma", ()) for operand in operands))
     more = {"vma": varying} if varying else {}
-    return [jax.core.ShapedArray(shape, dtype, **more) for shape, dtype in operation.results(operands)]
+    return jax.core.ShapedArray(shape, dtype, **more)
 
 
 @lru_cache(maxsize=1024)
@@ -83,10 +88,15 @@ def _split(array: Any, place: int, size: int) -> Any:
 
 
 def _lower(context: Any, *operands: Any, operation: Operation, platform: str) -> Any:
-    where = context.module_context.axis_context
-    whole = getattr(where, "num_devices", 2) == 1 or getattr(where, "device_assignment", where) is None
-    function = partial(execute if whole else execute_sharded, operation=operation, platform=platform)
+    run = execute if is_on_one_device(context) else execute_sharded
+    function = partial(run, operation=operation, platform=platform)
     return mlir.lower_fun(function, multiple_results=True)(context, *operands)
+
+
+def is_on_one_device(context: Any) -> bool:
+    """Whether a program that is lowered runs on one device alone."""
+    where = context.module_context.axis_context
+    return getattr(where, "num_devices", 2) == 1 or getattr(where, "device_assignment", where) is None
 
 
 def _make(kind: Kind) -> Any:
@@ -100,7 +110,7 @@ def _make(kind: Kind) -> Any:
     return primitive
 
 
-def _need_devices(primitives: Iterable[Any]) -> None:
+def need_devices(primitives: Iterable[Any]) -> None:
     """Have JAX lower the primitives with the list of devices, which the partition needs.
 
     JAX has no public function for it. Where the set is missing, sharded operands are gathered on each device.
@@ -113,4 +123,4 @@ def _need_devices(primitives: Iterable[Any]) -> None:
 
 for _kind in Kind.__args__:  # type: ignore[attr-defined]
     PRIMITIVES[_kind] = _make(_kind)
-_need_devices(PRIMITIVES.values())
+need_devices(PRIMITIVES.values())

@@ -200,7 +200,7 @@ def sample_levels(
     values = (count, prod(coords.shape[:-1]) // max(count, 1))
     sizes = tuple(map(float, levels[0].shape[-2:0:-1]))
     offset, added = [-first] * dims, 0.0
-    if filter_.is_cubic:
+    if filter_.is_spline:
         added, filter_ = filter_.fill, replace(filter_, fill=0.0)
         image, margins = coefficients(levels[0].astype(real) - added, filter_.boundary[:dims], read_line)
         levels, offset = [image], [margin - first for margin in margins]
