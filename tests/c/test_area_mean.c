@@ -1,5 +1,8 @@
-/* Means of areas and levels of mipmaps, compared with sums over single pixels. */
+/* Means of areas, levels of mipmaps and of pyramids, compared with sums over single pixels. */
 #include "fixture.h"
+#include "bindless/filter/boundary.h"
+#include "image/pyramid.h"
+#include "platform/cpu_features.h"
 
 #include <math.h>
 
@@ -309,6 +312,132 @@ static void levels_of_pixels(void)
     }
 }
 
+/* ---------------------------------------------------------------- pyramids */
+
+#define MOST_WIDTH 900u
+#define MOST_HEIGHT 40u
+
+#if BLR_HAS_VECTOR_SETS
+void blr_pyramid_rows_avx2(const blr_pyramid_t *pyramid, uint64_t begin, uint64_t end);
+void blr_pyramid_rows_avx512(const blr_pyramid_t *pyramid, uint64_t begin, uint64_t end);
+#endif
+
+static uint64_t state = 0x9e3779b97f4a7c15u;
+
+static uint32_t below(uint32_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 32) % limit;
+}
+
+static float source[MOST_WIDTH * MOST_HEIGHT * 4];
+static float pyramids[3][(2 * MOST_WIDTH + 1) * (2 * MOST_HEIGHT + 1) * 4];
+
+static blr_pyramid_t choose(blr_pyramid_direction_t direction)
+{
+    static const blr_element_type_t elements[] = {BLR_ELEMENT_U8, BLR_ELEMENT_S16, BLR_ELEMENT_U16, BLR_ELEMENT_F32};
+    static const blr_boundary_t boundaries[] = {BLR_BOUNDARY_EDGE, BLR_BOUNDARY_MIRRORED_REPEAT, BLR_BOUNDARY_MIRROR,
+                                                BLR_BOUNDARY_REPEAT};
+    blr_pyramid_t pyramid = {.source = source, .destination = pyramids[0], .direction = direction};
+    pyramid.element = elements[below(4)];
+    pyramid.channels = 1 + below(4);
+    for (int axis = 0; axis < 2; axis++) {
+        const uint32_t most = below(2) ? 4 : axis == 0 ? MOST_WIDTH : MOST_HEIGHT;
+        const uint64_t extent = pyramid.extent[axis] = 1 + below(most);
+        pyramid.boundary[axis] = boundaries[below(direction == BLR_PYRAMID_UP ? 2 : 4)];
+        pyramid.size[axis] = direction == BLR_PYRAMID_UP ? 2 * extent - 1 + below(3) : (extent + 1) / 2;
+    }
+    for (uint32_t i = 0; i < sizeof source / sizeof *source; i++) {
+        const uint32_t bits = below(UINT32_MAX);
+        const float value = (float)bits * 0x1p-30f - 2;
+        memcpy(&source[i], pyramid.element == BLR_ELEMENT_F32 ? (const void *)&value : &bits, sizeof value);
+    }
+    return pyramid;
+}
+
+static uint64_t size_of(const blr_pyramid_t *pyramid)
+{
+    return pyramid->element == BLR_ELEMENT_U8 ? 1 : pyramid->element == BLR_ELEMENT_F32 ? 4 : 2;
+}
+
+static void pyramids_of_sets(blr_pyramid_direction_t direction)
+{
+    for (int i = 0; i < 150; i++) {
+        blr_pyramid_t pyramid = choose(direction), other = pyramid;
+        const uint64_t rows = pyramid.size[1], bytes = pyramid.size[0] * rows * pyramid.channels * size_of(&pyramid);
+        OK(blrPyramidLevel(&pyramid));
+        other.destination = pyramids[1];
+        const uint64_t middle = below((uint32_t)rows);
+        blr_pyramid_rows(&other, middle, rows);
+        blr_pyramid_rows(&other, 0, middle);
+        CHECK_EQUAL(0, memcmp(pyramids[0], pyramids[1], bytes));
+#if BLR_HAS_VECTOR_SETS
+        other.destination = pyramids[2];
+        if (blr_processor_has_avx2()) {
+            blr_pyramid_rows_avx2(&other, 0, rows);
+            CHECK_EQUAL(0, memcmp(pyramids[0], pyramids[2], bytes));
+        }
+        if (blr_processor_has_avx512()) {
+            blr_pyramid_rows_avx512(&other, 0, rows);
+            CHECK_EQUAL(0, memcmp(pyramids[0], pyramids[2], bytes));
+        }
+#endif
+    }
+}
+
+/* Weights of five neighbours of bytes, rounded away from zero. */
+static void pyramids_of_codes(void)
+{
+    static const uint32_t weights[] = {1, 4, 6, 4, 1};
+    for (int i = 0; i < 50; i++) {
+        blr_pyramid_t pyramid = choose(BLR_PYRAMID_DOWN);
+        const uint8_t *codes = (const uint8_t *)source, *level = (const uint8_t *)pyramids[0];
+        pyramid.element = BLR_ELEMENT_U8;
+        OK(blrPyramidLevel(&pyramid));
+        for (uint64_t at = 0; at < pyramid.size[0] * pyramid.size[1] * pyramid.channels; at++) {
+            const uint64_t c = at % pyramid.channels, pixel = at / pyramid.channels;
+            const int64_t x = (int64_t)(pixel % pyramid.size[0]), y = (int64_t)(pixel / pyramid.size[0]);
+            uint32_t sum = 0;
+            for (int j = 0; j < 25; j++) {
+                const int64_t column = bindless_texel_at(2 * x + j % 5 - 2, (int64_t)pyramid.extent[0], pyramid.boundary[0]),
+                              row = bindless_texel_at(2 * y + j / 5 - 2, (int64_t)pyramid.extent[1], pyramid.boundary[1]);
+                const uint64_t from = ((uint64_t)row * pyramid.extent[0] + (uint64_t)column) * pyramid.channels + c;
+                sum += weights[j % 5] * weights[j / 5] * codes[from];
+            }
+            CHECK_EQUAL((sum + 128) / 256, level[at]);
+        }
+    }
+}
+
+static void refusals_of_pyramids(void)
+{
+    const blr_pyramid_t good = {.source = source, .destination = pyramids[0], .extent = {8, 8}, .size = {4, 4},
+                                .element = BLR_ELEMENT_F32, .channels = 1,
+                                .boundary = {BLR_BOUNDARY_EDGE, BLR_BOUNDARY_EDGE}};
+    blr_pyramid_t bad = good;
+    FAILS(INVALID_ARGUMENT, blrPyramidLevel(NULL), "NULL");
+    bad.source = NULL;
+    FAILS(INVALID_ARGUMENT, blrPyramidLevel(&bad), "source");
+    bad = good;
+    bad.channels = 5;
+    FAILS(INVALID_FORMAT, blrPyramidLevel(&bad), "5 channels");
+    bad = good;
+    bad.element = BLR_ELEMENT_S32;
+    FAILS(INVALID_FORMAT, blrPyramidLevel(&bad), "element type");
+    bad = good;
+    bad.size[0] = 6;
+    FAILS(INVALID_SIZE, blrPyramidLevel(&bad), "size 6");
+    bad = good;
+    bad.boundary[1] = BLR_BOUNDARY_WRAP;
+    FAILS(INVALID_ARGUMENT, blrPyramidLevel(&bad), "boundary");
+    bad = good;
+    bad.direction = BLR_PYRAMID_UP;
+    bad.boundary[0] = BLR_BOUNDARY_MIRROR;
+    FAILS(INVALID_ARGUMENT, blrPyramidLevel(&bad), "boundary");
+}
+
 int main(void)
 {
     context = open_context();
@@ -318,6 +447,10 @@ int main(void)
     levels();
     levels_of_pixels();
     refusals();
+    pyramids_of_sets(BLR_PYRAMID_DOWN);
+    pyramids_of_sets(BLR_PYRAMID_UP);
+    pyramids_of_codes();
+    refusals_of_pyramids();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));
     return 0;

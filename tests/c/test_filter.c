@@ -6,7 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-#define INTERPOLATIONS (BINDLESS_BICUBIC + 1)
+#define INTERPOLATIONS (BINDLESS_LAST_INTERPOLATION + 1)
+#define WITH_TAPS (BINDLESS_BICUBIC + 1) /* those of which taps.h finds the texels */
 #define BOUNDARIES (BINDLESS_LAST_BOUNDARY + 1)
 #define STEPS 256
 
@@ -32,8 +33,8 @@ static void check_near(double expected, double actual, double tolerance, const c
         const unsigned int taps = bindless_taps(interpolation);                                                          \
         for (int i = 0; i <= STEPS; i++) {                                                                               \
             const REAL f = (REAL)i / STEPS;                                                                              \
-            REAL w[8] = {0}, mirrored[4] = {0}, d[4] = {0}, c[4] = {0}, above[4] = {0}, below[4] = {0};                  \
-            REAL slope_above[4] = {0}, slope_below[4] = {0}, apart[8] = {0}, sum = 0, slopes = 0, curves = 0;            \
+            REAL w[6] = {0}, mirrored[6] = {0}, d[6] = {0}, c[6] = {0}, above[6] = {0}, below[6] = {0};                  \
+            REAL slope_above[6] = {0}, slope_below[6] = {0}, apart[12] = {0}, sum = 0, slopes = 0, curves = 0;           \
             bindless_weights_##REAL(f, interpolation, w, 1);                                                             \
             bindless_weights_##REAL(f, interpolation, apart, 2);                                                         \
             bindless_weights_##REAL(1 - f, interpolation, mirrored, 1);                                                  \
@@ -62,15 +63,15 @@ TEST_WEIGHTS(double, 1e-15, 0x1p-17)
 static void test_continuity(unsigned int interpolation)
 {
     const unsigned int taps = bindless_taps(interpolation);
-    double first[4] = {0}, last[4] = {0};
+    double first[6] = {0}, last[6] = {0};
     bindless_weights_double(0, interpolation, first, 1);
     bindless_weights_double(1, interpolation, last, 1);
     for (unsigned int k = 1; k < taps; k++)
         NEAR(first[k - 1], last[k], 1e-15);
     if (interpolation != BINDLESS_NEAREST)
         NEAR(0, last[0], 1e-15);
-    if (interpolation != BINDLESS_NEAREST && interpolation != BINDLESS_CUBIC) /* they pass through the texels */
-        NEAR(1, first[taps == 4], 0);
+    if (interpolation == BINDLESS_LINEAR || taps == 4)
+        NEAR(interpolation == BINDLESS_CUBIC ? 2.0 / 3 : 1, first[taps == 4], 1e-15);
 }
 
 /* ---------------------------------------------------------------- texels */
@@ -236,6 +237,31 @@ static double sample_by_definition(const double *texels, double fill, int64_t n,
     return value;
 }
 
+/* The weights of B-splines are the integrals, over a texel, of those of the degree below. */
+static void test_degrees(void)
+{
+    static const unsigned int splines[] = {BINDLESS_LINEAR, BINDLESS_QUADRATIC, BINDLESS_CUBIC, BINDLESS_QUARTIC,
+                                           BINDLESS_QUINTIC};
+    for (size_t i = 1; i < sizeof splines / sizeof *splines; i++)
+        for (int step = 0; step <= 8; step++) {
+            const double f = step / 8.0;
+            double w[6] = {0}, sum[6] = {0}, part[6] = {0};
+            const unsigned int taps = bindless_taps(splines[i]);
+            CHECK_EQUAL(i + 2, taps);
+            bindless_weights_double(f, splines[i], w, 1);
+            for (int m = 0; m < 1000; m++) { /* from 0 to f of the weights of this texel, from f to 1 of those before */
+                bindless_weights_double((m + 0.5) / 1000 * f, splines[i - 1], part, 1);
+                for (unsigned int k = 1; k < taps; k++)
+                    sum[k] += part[k - 1] * f / 1000;
+                bindless_weights_double(f + (m + 0.5) / 1000 * (1 - f), splines[i - 1], part, 1);
+                for (unsigned int k = 0; k + 1 < taps; k++)
+                    sum[k] += part[k] * (1 - f) / 1000;
+            }
+            for (unsigned int k = 0; k < taps; k++)
+                NEAR(sum[k], w[k], 1e-6);
+        }
+}
+
 static void test_ties(void)
 {
     int index[4];
@@ -287,6 +313,7 @@ int main(void)
         test_weights_double(interpolation);
         test_continuity(interpolation);
     }
+    test_degrees();
     test_ties();
     for (unsigned int boundary = 0; boundary < BOUNDARIES; boundary++) {
         test_texels(boundary);
@@ -296,7 +323,7 @@ int main(void)
             continue;
         test_ranges_float(boundary);
         test_ranges_double(boundary);
-        for (unsigned int interpolation = 0; interpolation < INTERPOLATIONS; interpolation++)
+        for (unsigned int interpolation = 0; interpolation < WITH_TAPS; interpolation++)
             test_samples(interpolation, boundary);
     }
     return 0;

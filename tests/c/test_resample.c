@@ -124,6 +124,8 @@ static void choose(struct picture *picture, const struct shape *shape, unsigned 
     own->interpolation = (blr_interpolation_t)below(BLR_INTERPOLATION_BICUBIC + 1);
     own->fill = below(4) ? between(-1, 1) : NAN;
     own->ignore_nan = picture->texture.format->class == BLR_CLASS_FLOAT && below(2);
+    own->double_sums = picture->texture.format->class != BLR_CLASS_FLOAT && below(2);
+    own->ties_to_even = below(2);
     own->value_type = (blr_element_type_t)below(BLR_ELEMENT_F32 + 1);
     own->value_channels = 1 + below(kept);
     own->rounding = (blr_rounding_t)below(2);
@@ -166,8 +168,13 @@ static void instruction_sets(void)
         choose(&picture, &shapes[0], texels);
         const blr_resampling_t *own = &picture.resample.picture;
         const uint64_t count = own->size[0] * own->size[1] * own->size[2] * own->value_channels;
+        const struct blr_texture_level *level = &picture.texture.level[0];
+        unsigned char *other = malloc(level->slice_pitch * level->depth); /* texels that nothing follows */
+        CHECK(other != NULL);
+        memcpy(other, texels, level->slice_pitch * level->depth);
         for (int p = 0; p < 3; p++) {
             picture.texture.flags = paths[p];
+            picture.resample.picture.texels = p == 0 ? NULL : other;
             picture.resample.texture = &picture.texture;
             picture.resample.picture.values = picture.values[p];
             memset(picture.values[p], 0xcc, sizeof picture.values[p]);
@@ -175,6 +182,7 @@ static void instruction_sets(void)
             CHECK(equal(own, picture.values[0], picture.values[p], count));
             CHECK_EQUAL(0xcc, picture.values[p][count * blr_element_size(own->value_type)]);
         }
+        free(other);
     }
     free(texels);
 }
@@ -389,7 +397,7 @@ static void refusals(void)
     REFUSES(INVALID_ARGUMENT, bad.handle = unsampled, "unsampled");
     REFUSES(INVALID_ARGUMENT, bad.handle = face, "cubemap");
     REFUSES(OUT_OF_RANGE, bad.layer = 1, "layer 1");
-    REFUSES(INVALID_ARGUMENT, bad.interpolation = 5, "interpolation 5");
+    REFUSES(INVALID_ARGUMENT, bad.interpolation = BLR_INTERPOLATION_QUINTIC + 1, "interpolation 8");
     REFUSES(INVALID_ARGUMENT, bad.precision = 3, "precision 3");
     REFUSES(INVALID_ARGUMENT, bad.boundary[2] = BLR_BOUNDARY_EXTENT + 1, "boundary 8");
     REFUSES(INVALID_ARGUMENT, bad.rounding = 2, "rounding 2");
@@ -405,6 +413,8 @@ static void refusals(void)
     REFUSES(INVALID_ARGUMENT, bad.values = NULL, "values");
     REFUSES(INVALID_ARGUMENT, bad.values = (char *)values + 1, "aligned");
     REFUSES(INVALID_ARGUMENT, bad.coordinates = (char *)coordinates + 1, "aligned");
+    REFUSES(UNSUPPORTED, (bad.texels = coordinates, bad.precision = BLR_PRECISION_HARDWARE), "texels");
+    REFUSES(UNSUPPORTED, (bad.texels = coordinates, bad.whole[0] = bad.whole[1] = bad.whole[2] = 9), "window");
     REFUSES(INVALID_SIZE, (bad.coordinates = coordinates, bad.coordinate_strides[0] = INT64_MIN), "coordinate stride");
     bad = good;
     bad.coordinates = coordinates;

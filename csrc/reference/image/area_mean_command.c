@@ -142,7 +142,7 @@ static blr_result_t check_form(const blr_area_mean_t *mean, uint64_t extent[3], 
 {
     static const char *const axes[] = {"x", "y", "z"};
     const struct blr_format *format = blr_format_get(mean->channel_type);
-    if (format == NULL || format->packing != NULL)
+    if (format == NULL || !blr_format_is_plain(format))
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "channel type %d: SNORM_INT8 (0) to FP32 (11) have means of areas",
                         (int)mean->channel_type);
     if (mean->destination_type != format->storage && mean->destination_type != BLR_ELEMENT_F32)

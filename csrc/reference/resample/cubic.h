@@ -36,6 +36,6 @@ static void filter_cubes(const struct blr_resample *resample, double at[3][BLOCK
         begin_run_float(resample, at, item + done, now, 4, 1, &run);
         prefetch_texels(last + (uintptr_t)resample->prefetch_offset, run.offset, now);
         sum_cubes(resample, &run, now, run.column);
-        sum_lanes_float(run.column, run.weight[0], now, 4, 1, 0, values + item + done);
+        sum_lanes_float(run.column, run.weight[0], now, 4, 1, 0, 1, values + item + done);
     }
 }

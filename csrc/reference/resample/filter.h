@@ -4,9 +4,9 @@
 
 /* Texels of a group along one axis. */
 struct NAME(axis) {
-    _Alignas(64) REAL weight[4][GROUP];
-    int64_t offset[4][GROUP];             /* bytes from the first texel of the axis; 0 outside */
-    bool outside[4][GROUP];
+    _Alignas(64) REAL weight[BINDLESS_MOST_TAPS][GROUP];
+    int64_t offset[BINDLESS_MOST_TAPS][GROUP]; /* bytes from the first texel of the axis; 0 outside */
+    bool outside[BINDLESS_MOST_TAPS][GROUP];
 };
 
 INLINE void NAME(find_texels_of)(const struct blr_resample *resample, uint32_t d, const double *at, const uint32_t boundary,
@@ -17,9 +17,10 @@ INLINE void NAME(find_texels_of)(const struct blr_resample *resample, uint32_t d
     const uint32_t taps = bindless_taps(interpolation);
     for (uint32_t i = 0; i < GROUP; i++) {
         const double folded = blr_fold(at[i], n, boundary);
-        const double low = taps == 1 ? (double)nearest_texel(folded, resample->picture.ties_to_even != 0) : floor(folded);
-        const int64_t first = (int64_t)low - (taps == 4);
-        NAME(bindless_weights)((REAL)(folded - low), interpolation, &axis->weight[0][i], GROUP);
+        const double from = folded + (double)bindless_tap_shift(taps);
+        const double low = taps == 1 ? (double)nearest_texel(folded, resample->picture.ties_to_even != 0) : floor(from);
+        const int64_t first = (int64_t)low - bindless_taps_before(taps);
+        NAME(bindless_weights)((REAL)(from - low), interpolation, &axis->weight[0][i], GROUP);
         for (uint32_t k = 0; k < taps; k++) {
             const int64_t texel = bindless_tap_at(first + k, n, boundary, taps);
             axis->outside[k][i] = texel < 0;

@@ -5,19 +5,39 @@
 
 /* Texels of a row of the filter, of as many items as fit LANES. An item has taps x channels lanes. */
 struct NAME(run) {
-    _Alignas(64) REAL weight[3][4][LANES]; /* of y and z, repeated for the lanes of an item; of x, one for each item */
-    _Alignas(64) unsigned char copied[4][LANES * 4];
-    _Alignas(64) REAL texel[4][LANES];
+    _Alignas(64) REAL weight[3][BINDLESS_MOST_TAPS][LANES]; /* of y and z, repeated for the lanes of an item; of x, one for each item */
+    _Alignas(64) unsigned char copied[BINDLESS_MOST_TAPS][LANES * 4];
+    _Alignas(64) REAL texel[BINDLESS_MOST_TAPS][LANES];
     _Alignas(64) REAL column[LANES];
     _Alignas(64) int64_t offset[LANES];
 };
 
-/* Weights of count items in the four arrays of weights, of which taps are used. */
-INLINE void NAME(weigh)(const double *restrict at, const int32_t *restrict low, uint32_t count,
-                        const blr_interpolation_t interpolation, REAL weights[4][LANES])
+/* Weights of count items in the arrays of weights, of which taps are used. */
+INLINE void NAME(weigh_items)(const double *restrict at, const int32_t *restrict low, uint32_t count,
+                              const blr_interpolation_t interpolation, REAL weights[BINDLESS_MOST_TAPS][LANES])
 {
+    const double shift = (double)bindless_tap_shift(bindless_taps(interpolation));
     for (int32_t i = 0; i < (int32_t)count; i++)
-        NAME(bindless_weights)((REAL)(at[i] - (double)low[i]), interpolation, &weights[0][i], LANES);
+        NAME(bindless_weights)((REAL)(at[i] + shift - (double)low[i]), interpolation, &weights[0][i], LANES);
+}
+
+/* The same for each filter of so many taps, as a constant. */
+INLINE void NAME(weigh)(const double *restrict at, const int32_t *restrict low, uint32_t count,
+                        const blr_interpolation_t interpolation, const uint32_t taps, REAL weights[BINDLESS_MOST_TAPS][LANES])
+{
+    switch (taps) {
+    case 2: NAME(weigh_items)(at, low, count, BLR_INTERPOLATION_LINEAR, weights); break;
+    case 3: NAME(weigh_items)(at, low, count, BLR_INTERPOLATION_QUADRATIC, weights); break;
+    case 5: NAME(weigh_items)(at, low, count, BLR_INTERPOLATION_QUARTIC, weights); break;
+    case 6: NAME(weigh_items)(at, low, count, BLR_INTERPOLATION_QUINTIC, weights); break;
+    default:
+        if (interpolation == BLR_INTERPOLATION_CUBIC)
+            NAME(weigh_items)(at, low, count, BLR_INTERPOLATION_CUBIC, weights);
+        else
+            NAME(weigh_items)(at, low, count, interpolation == BLR_INTERPOLATION_CATMULL_ROM ? interpolation
+                                                                                             : BLR_INTERPOLATION_BICUBIC,
+                              weights);
+    }
 }
 
 INLINE void NAME(repeat_weights)(const REAL *restrict weights, uint32_t count, const uint32_t lanes, REAL *restrict repeated)
@@ -45,8 +65,10 @@ static void NAME(begin_run)(const struct blr_resample *resample, double at[3][BL
 {
     const blr_interpolation_t interpolation = resample->picture.interpolation;
     const bool ties_to_even = resample->picture.ties_to_even != 0;
+    const double shift = (double)bindless_tap_shift(taps);
+    const int32_t before = (int32_t)bindless_taps_before(taps);
     int32_t low[LANES];
-    REAL weights[4][LANES];
+    REAL weights[BINDLESS_MOST_TAPS][LANES];
     for (uint32_t d = 0; d < resample->dimensions; d++) {
         const double *restrict from = at[d] + item;
         const int32_t step = (int32_t)resample->step[d];
@@ -55,21 +77,17 @@ static void NAME(begin_run)(const struct blr_resample *resample, double at[3][BL
                 low[i] = nearest_texel(from[i], ties_to_even);
         else
             for (int32_t i = 0; i < (int32_t)count; i++)
-                low[i] = (int32_t)from[i];
+                low[i] = (int32_t)(from[i] + shift);
         if (d == 0)
             for (int32_t i = 0; i < (int32_t)count; i++)
-                run->offset[i] = (int64_t)(low[i] - (taps == 4)) * step;
+                run->offset[i] = (int64_t)(low[i] - before) * step;
         else
             for (int32_t i = 0; i < (int32_t)count; i++)
-                run->offset[i] += (int64_t)(low[i] - (taps == 4)) * step;
+                run->offset[i] += (int64_t)(low[i] - before) * step;
         if (taps == 1)
             continue;
         REAL(*into)[LANES] = d == 0 ? run->weight[0] : weights;
-        switch (interpolation) {
-        case BLR_INTERPOLATION_LINEAR: NAME(weigh)(from, low, count, BLR_INTERPOLATION_LINEAR, into); break;
-        case BLR_INTERPOLATION_CUBIC: NAME(weigh)(from, low, count, BLR_INTERPOLATION_CUBIC, into); break;
-        default: NAME(weigh)(from, low, count, interpolation, into);
-        }
+        NAME(weigh)(from, low, count, interpolation, taps, into);
         for (uint32_t k = 0; d > 0 && k < taps; k++)
             NAME(repeat)(weights[k], count, lanes, run->weight[d][k]);
     }
@@ -117,9 +135,9 @@ static const REAL *NAME(sum_columns)(const struct blr_resample *resample, uint32
 {
     const uint32_t rows = resample->dimensions > 1 ? taps : 1, planes = resample->dimensions > 2 ? taps : 1;
     const uint32_t bytes = taps * resample->texture->pixel_size, all = count * lanes;
-    const REAL *texels[4] = {NULL};
+    const REAL *texels[BINDLESS_MOST_TAPS] = {NULL};
     for (uint32_t kz = 0; kz < planes; kz++) {
-        const unsigned char *first[4] = {NULL};
+        const unsigned char *first[BINDLESS_MOST_TAPS] = {NULL};
         for (uint32_t ky = 0; ky < rows; ky++)
             first[ky] = resample->origin_texel + kz * resample->step[2] + ky * resample->step[1];
         if (kz == planes - 1)
@@ -134,11 +152,8 @@ static const REAL *NAME(sum_columns)(const struct blr_resample *resample, uint32
         REAL *restrict column = run->column;
         for (int32_t i = 0; i < (int32_t)all; i++) {
             REAL row = run->weight[1][0][i] * texels[0][i];
-            row += run->weight[1][1][i] * texels[1][i];
-            if (taps == 4) {
-                row += run->weight[1][2][i] * texels[2][i];
-                row += run->weight[1][3][i] * texels[3][i];
-            }
+            for (uint32_t ky = 1; ky < taps; ky++)
+                row += run->weight[1][ky][i] * texels[ky][i];
             if (alone)
                 column[i] = row;
             else if (is_first)
@@ -150,8 +165,8 @@ static const REAL *NAME(sum_columns)(const struct blr_resample *resample, uint32
     return run->column;
 }
 
-INLINE void NAME(sum_lanes)(const REAL *restrict columns, REAL weight[4][LANES], uint32_t count, const uint32_t taps,
-                            const uint32_t channels, uint32_t channel, REAL *restrict values)
+INLINE void NAME(sum_lanes)(const REAL *restrict columns, REAL weight[BINDLESS_MOST_TAPS][LANES], uint32_t count, const uint32_t taps,
+                            const uint32_t channels, uint32_t channel, const uint32_t stride, REAL *restrict values)
 {
     const uint32_t lanes = taps * channels;
     for (uint32_t i = 0; i < count; i++) {
@@ -159,7 +174,7 @@ INLINE void NAME(sum_lanes)(const REAL *restrict columns, REAL weight[4][LANES],
         REAL sum = taps == 1 ? item[0] : weight[0][i] * item[0];
         for (uint32_t k = 1; k < taps; k++)
             sum += weight[k][i] * item[k * channels];
-        values[i] = sum;
+        values[i * stride] = sum;
     }
 }
 
@@ -168,18 +183,23 @@ INLINE void NAME(filter_inside)(const struct blr_resample *resample, double at[3
                                 const uint32_t taps, VALUES *values)
 {
     struct NAME(run) run;
-    const uint32_t channels = resample->texture->desc.num_channels, lanes = taps * channels;
+    const uint32_t channels = resample->texture->desc.num_channels, lanes = taps * channels,
+                   stride = resample->picture.value_channels;
     for (uint32_t done = 0, now; done < count; done += now) {
         now = count - done < LANES / lanes ? count - done : LANES / lanes;
         NAME(begin_run)(resample, at, item + done, now, taps, lanes, &run);
         const REAL *columns = NAME(sum_columns)(resample, now, taps, lanes, &run);
+        if (taps == 1 && stride == channels) {
+            memcpy(values->value + (item + done) * stride, columns, now * stride * sizeof *columns);
+            continue;
+        }
         for (uint32_t c = 0; c < resample->picture.value_channels; c++) {
-            REAL *out = values->channel[c] + item + done;
+            REAL *out = values->value + (item + done) * stride + c;
             switch (channels) {
-            case 1: NAME(sum_lanes)(columns, run.weight[0], now, taps, 1, c, out); break;
-            case 2: NAME(sum_lanes)(columns, run.weight[0], now, taps, 2, c, out); break;
-            case 3: NAME(sum_lanes)(columns, run.weight[0], now, taps, 3, c, out); break;
-            default: NAME(sum_lanes)(columns, run.weight[0], now, taps, 4, c, out);
+            case 1: NAME(sum_lanes)(columns, run.weight[0], now, taps, 1, c, 1, out); break;
+            case 2: NAME(sum_lanes)(columns, run.weight[0], now, taps, 2, c, stride, out); break;
+            case 3: NAME(sum_lanes)(columns, run.weight[0], now, taps, 3, c, stride, out); break;
+            default: NAME(sum_lanes)(columns, run.weight[0], now, taps, 4, c, stride, out);
             }
         }
     }

@@ -28,7 +28,7 @@ static bool NAME(sort_group)(const struct blr_resample *resample, double at[3][B
         return false;
     }
     for (uint32_t i = 0; i < GROUP; i++) {
-        outside[i] = !resample->has_short_steps;
+        outside[i] = !resample->has_inside;
         valueless[i] = 0;
     }
     for (uint32_t d = 0; d < resample->dimensions; d++) {
@@ -59,13 +59,14 @@ static bool NAME(sort_group)(const struct blr_resample *resample, double at[3][B
 static void NAME(filter_others)(const struct blr_resample *resample, struct NAME(others) *others, VALUES *values)
 {
     REAL samples[BLR_MAX_CHANNELS][GROUP];
+    const uint32_t channels = resample->picture.value_channels;
     complete_group(others->count, resample->dimensions, (double *const[3]){others->at[0], others->at[1], others->at[2]});
     for (uint32_t first = 0; first < others->count; first += GROUP) {
         const double *const at[3] = {others->at[0] + first, others->at[1] + first, others->at[2] + first};
         NAME(filter_anywhere)(resample, at, samples);
-        for (uint32_t c = 0; c < resample->picture.value_channels; c++)
+        for (uint32_t c = 0; c < channels; c++)
             for (uint32_t i = 0; i < GROUP && first + i < others->count; i++)
-                values->channel[c][others->item[first + i]] = samples[c][i];
+                values->value[others->item[first + i] * channels + c] = samples[c][i];
     }
 }
 
@@ -73,31 +74,36 @@ static void NAME(filter_others)(const struct blr_resample *resample, struct NAME
 INLINE void NAME(collect_unknown)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t count,
                                   const int32_t *kinds, const VALUES *values, struct NAME(others) *others)
 {
+    const uint32_t channels = resample->picture.value_channels;
     for (uint32_t i = 0; i < count; i++) {
         bool unknown = false;
-        for (uint32_t c = 0; c < resample->picture.value_channels; c++)
-            unknown |= values->channel[c][i] != values->channel[c][i];
+        for (const REAL *value = values->value + i * channels, *end = value + channels; value < end; value++)
+            unknown |= *value != *value;
         if (unknown && kinds[i] == INSIDE)
             NAME(add_other)(resample, at, i, others);
     }
 }
 
-static void NAME(fill_beyond)(const int32_t *restrict kinds, uint32_t count, REAL fill, REAL *restrict values)
+static void NAME(fill_beyond)(const int32_t *restrict kinds, uint32_t count, uint32_t channels, REAL fill,
+                              REAL *restrict values)
 {
-    for (int32_t i = 0; i < (int32_t)count; i++)
-        values[i] = kinds[i] == BEYOND ? fill : values[i];
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t c = 0; kinds[i] == BEYOND && c < channels; c++)
+            values[i * channels + c] = fill;
 }
 
 INLINE void NAME(filter_run)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, uint32_t count,
                              const uint32_t taps, VALUES *values)
 {
-    if (taps == 2 && resample->texture->desc.num_channels == 1)
-        NAME(filter_linear)(resample, at, item, count, values->channel[0]);
-#if FILTER_CUBES
-    else if (taps == 4 && resample->kind == BLR_TEXEL_F32 && resample->texture->desc.num_channels == 1 &&
-             resample->dimensions == 3)
-        filter_cubes(resample, at, item, count, values->channel[0]);
+    const uint32_t channels = resample->texture->desc.num_channels;
+    if (taps == 2 && channels == 1)
+        NAME(filter_linear)(resample, at, item, count, values->value);
+#if SPLINES
+    else if (taps == 4 && resample->kind == BLR_TEXEL_F32 && channels == 1 && resample->dimensions == 3)
+        filter_cubes(resample, at, item, count, values->value);
 #endif
+    else if (NAME(has_texels)(resample, taps))
+        NAME(filter_texels)(resample, at, item, count, taps, values->value);
     else
         NAME(filter_inside)(resample, at, item, count, taps, values);
 }
@@ -110,11 +116,11 @@ INLINE void NAME(filter_groups)(const struct blr_resample *resample, uint32_t co
     uint32_t begin = 0;                   /* of a run of groups with positions inside */
     bool has_kinds = false;
     others.count = 0;
-    for (uint32_t item = 0; item < count; item += GROUP) {
+    const bool all_inside = is_all_inside(resample, at, count);
+    memset(kinds, 0, sizeof kinds); /* INSIDE */
+    for (uint32_t item = 0; item < count && !all_inside; item += GROUP) {
         bool runs = are_inside(resample, at, item);
         has_kinds |= !runs;
-        for (uint32_t i = 0; runs && i < GROUP; i++)
-            kinds[item + i] = INSIDE;
         if (!runs)
             runs = NAME(sort_group)(resample, at, item, count, kinds + item, &others);
         if (runs)
@@ -128,8 +134,7 @@ INLINE void NAME(filter_groups)(const struct blr_resample *resample, uint32_t co
     if (resample->picture.ignore_nan)
         NAME(collect_unknown)(resample, at, count, kinds, values, &others);
     if (has_kinds)
-        for (uint32_t c = 0; c < resample->picture.value_channels; c++)
-            NAME(fill_beyond)(kinds, count, NAME(fill_of)(resample), values->channel[c]);
+        NAME(fill_beyond)(kinds, count, resample->picture.value_channels, NAME(fill_of)(resample), values->value);
     if (others.count > 0)
         NAME(filter_others)(resample, &others, values);
 }
@@ -143,6 +148,11 @@ static void NAME(filter_part)(const struct blr_resample *resample, const struct 
     switch (bindless_taps(resample->picture.interpolation)) {
     case 1: NAME(filter_groups)(resample, count, at, 1, &values); break;
     case 2: NAME(filter_groups)(resample, count, at, 2, &values); break;
+#if SPLINES
+    case 3: NAME(filter_groups)(resample, count, at, 3, &values); break;
+    case 5: NAME(filter_groups)(resample, count, at, 5, &values); break;
+    case 6: NAME(filter_groups)(resample, count, at, 6, &values); break;
+#endif
     default: NAME(filter_groups)(resample, count, at, 4, &values); break;
     }
     struct blr_resample_part row = *part;

@@ -22,6 +22,8 @@
 #define ALIGNED_ITEMS 65536u
 #define ALIGNED_ROWS 64u
 #define ALIGNED_SHARE 32u
+/* Largest step along a row of an aligned picture: the texels between those that an element reads are summed, too. */
+#define ALIGNED_STEP 8.0
 /* Texels outside of an image that aligned pictures repeat. */
 #define REPEATED 2.0
 
@@ -68,8 +70,9 @@ static void limit(struct blr_resample *resample, int axis)
     const double begin = fmax((double)resample->origin[axis], 0.0);
     const double end = fmin((double)(resample->origin[axis] + resample->window_size[axis]), n) - 1.0;
     double *interior = resample->interior[axis], *range = resample->value_range[axis];
-    interior[0] = taps == 4 ? begin + 1.0 : begin;
-    interior[1] = taps == 1 ? end : nextafter(taps == 4 ? end - 1.0 : end, -1.0);
+    const double shift = (double)bindless_tap_shift(taps), before = bindless_taps_before(taps), after = taps - 1 - before;
+    interior[0] = taps == 1 ? begin : begin + before - shift;
+    interior[1] = taps == 1 ? end : nextafter(end + 1.0 - after - shift, -1.0);
     range[0] = -DBL_MAX;
     range[1] = DBL_MAX;
     const blr_boundary_t boundary = resample->picture.boundary[axis];
@@ -82,17 +85,32 @@ static void limit(struct blr_resample *resample, int axis)
     }
 }
 
-/* Whether each row of the picture reads rows of the image alone, few texels more than it has elements. */
+/* Whether each row of the picture reads rows of the image alone in steps of few texels. */
 static bool is_aligned(const struct blr_resample *resample)
 {
     const blr_resampling_t *picture = &resample->picture;
-    bool aligned = resample->straight && resample->has_short_steps && resample->dimensions > 1 && !picture->ignore_nan &&
-                   picture->precision == BLR_PRECISION_EXACT && fabs(picture->matrix[0]) <= 1.0 &&
+    bool aligned = resample->straight && resample->has_inside && resample->dimensions > 1 && !picture->ignore_nan &&
+                   picture->precision == BLR_PRECISION_EXACT && fabs(picture->matrix[0]) <= ALIGNED_STEP &&
                    picture->value_channels == resample->texture->desc.num_channels;
     for (uint32_t d = 0; d < resample->dimensions; d++)
         for (uint32_t k = 0; k < 3; k++)
             aligned &= k == d || picture->matrix[4 * d + k] == 0.0;
     return aligned;
+}
+
+/* Whether products of codes and of linear weights, as positions have few bits, and their sums are exact in 24 bits: weights
+ * along both axes have 8 bits for codes of 8, and 4 for those of 16. */
+static bool has_exact_floats(const struct blr_resample *resample)
+{
+    const struct blr_format *format = resample->texture->format;
+    const bool is_code = (format->class == BLR_CLASS_SIGNED || format->class == BLR_CLASS_UNSIGNED) && format->size <= 2;
+    const double parts = format->size == 1 ? 256.0 : 16.0;
+    bool exact = is_code && resample->picture.interpolation == BLR_INTERPOLATION_LINEAR && resample->dimensions == 2;
+    for (uint32_t d = 0; d < resample->dimensions; d++) {
+        const double *row = resample->picture.matrix + 4 * d, step = 0.5 * parts * row[d], start = parts * row[3];
+        exact &= step == rint(step) && start == rint(start) && fabs(start) < 0x1p48;
+    }
+    return exact;
 }
 
 /* Bytes from the texels of an element to about those of the element in the next slice, or row of a plane. */
@@ -118,7 +136,12 @@ static void derive(struct blr_resample *resample)
     resample->kind = kind_of(texture->format);
     resample->has_doubles = resample->kind >= BLR_TEXEL_S32 || resample->picture.double_sums;
     const int64_t extent[3] = {level->width, level->height, level->depth};
-    const int64_t step[3] = {texture->pixel_size, (int64_t)level->row_pitch, (int64_t)level->slice_pitch};
+    const int64_t row = (int64_t)texture->pixel_size * level->width;
+    int64_t step[3] = {texture->pixel_size, (int64_t)level->row_pitch, (int64_t)level->slice_pitch};
+    if (resample->picture.texels != NULL) {
+        step[1] = row;
+        step[2] = row * level->height;
+    }
     memcpy(resample->extent, extent, sizeof extent);
     memcpy(resample->step, step, sizeof step);
     resample->is_window = resample->picture.whole[0] != 0;
@@ -131,9 +154,13 @@ static void derive(struct blr_resample *resample)
         limit(resample, i);
     }
     resample->prefetch_offset = resample->straight ? bytes_ahead(resample) : 0;
-    resample->has_short_steps = step[1] <= INT32_MAX && step[2] <= INT32_MAX;
+    resample->has_inside = step[1] <= INT32_MAX && step[2] <= INT32_MAX &&
+                           (resample->kind == BLR_TEXEL_F32 || !bindless_is_other_spline(resample->picture.interpolation));
     resample->is_aligned = is_aligned(resample);
-    resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
+    resample->has_exact_floats = resample->is_aligned && has_exact_floats(resample);
+    resample->texels = resample->picture.texels != NULL
+                           ? resample->picture.texels
+                           : (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
     int64_t before = 0;
     for (int i = 0; i < 3; i++)
         before += resample->origin[i] * step[i];

@@ -39,15 +39,16 @@ struct blr_resample {
     uint32_t dimensions;
     bool projective;
     bool straight;                        /* no vectors and no division: positions along a row go one way */
-    bool is_aligned;                      /* all axes are the image's, and a row has about as many elements as it reads */
+    bool is_aligned;                      /* all axes are the image's, and texels in a row of elements are few apart */
     enum blr_texel_kind kind;
     bool has_doubles;                     /* filters have double precision */
+    bool has_exact_floats;                /* aligned pictures: single precision gives the same values, without rounding */
     bool is_window;
     int64_t extent[3];                    /* of the image, or the larger one of a window; 1 for axes that it lacks */
     int64_t origin[3], window_size[3];    /* texels of the window: the first, and their number */
     int64_t step[3];                      /* bytes from texel to texel along each axis */
     int64_t prefetch_offset;              /* bytes to the texels of the next slice or row, about, or 0 */
-    bool has_short_steps;                 /* steps of less than 2^31 bytes */
+    bool has_inside;                      /* positions inside are filtered together */
     const unsigned char *texels;          /* the first texel of the layer */
     const unsigned char *origin_texel;    /* texel (0, 0, 0) of a window's image, were it in memory; else the first */
     /* Positions of exact filters, from the centre of the first texel. */
@@ -62,13 +63,13 @@ struct blr_resample_part {
     uint32_t rows;                        /* 1, or as many as BLR_RESAMPLE_BLOCK holds, where rows are whole groups */
 };
 
-/* Values of a part, one array for each channel. */
+/* Values of a part, in the picture's order: the channels of an item are next to each other. */
 struct blr_resample_floats {
-    _Alignas(64) float channel[BLR_MAX_CHANNELS][BLR_RESAMPLE_BLOCK];
+    _Alignas(64) float value[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
 };
 
 struct blr_resample_doubles {
-    _Alignas(64) double channel[BLR_MAX_CHANNELS][BLR_RESAMPLE_BLOCK];
+    _Alignas(64) double value[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
 };
 
 /* The functions of a set of instructions. */

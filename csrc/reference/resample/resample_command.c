@@ -15,21 +15,23 @@
 #define BRIEF_ITEMS 65536u
 #define INSTANT_TEXELS 8192u
 
-_Static_assert((int)BLR_BOUNDARY_WRAP == (int)BINDLESS_WRAP && (int)BLR_INTERPOLATION_BICUBIC == (int)BINDLESS_BICUBIC,
+_Static_assert((int)BLR_BOUNDARY_WRAP == (int)BINDLESS_WRAP && (int)BLR_INTERPOLATION_QUINTIC == (int)BINDLESS_QUINTIC,
                "numbers of the API are those of filter/boundary.h and filter/weights.h");
 
 struct resample_command {
     struct blr_command command;
     struct blr_image_view *view;          /* retained */
-    struct blr_allocation *coordinates, *values; /* retained, or NULL */
+    struct blr_allocation *coordinates[3], *values, *texels; /* retained, or NULL; coordinates by component */
     struct blr_resample resample;
 };
 
 static void release(struct blr_command *command)
 {
     struct resample_command *own = (struct resample_command *)command;
-    blr_memory_release(own->coordinates);
+    for (int i = 0; i < 3; i++)
+        blr_memory_release(own->coordinates[i]);
     blr_memory_release(own->values);
+    blr_memory_release(own->texels);
     if (own->view != NULL)
         blr_image_view_release(own->view);
 }
@@ -94,8 +96,8 @@ static blr_result_t check_choice(const char *name, uint32_t value, uint32_t last
 
 static blr_result_t check_choices(const blr_resampling_t *picture)
 {
-    blr_result_t result = check_choice("interpolation", (uint32_t)picture->interpolation, BLR_INTERPOLATION_BICUBIC,
-                                       "NEAREST (0) to BICUBIC (4)");
+    blr_result_t result = check_choice("interpolation", (uint32_t)picture->interpolation, BLR_INTERPOLATION_QUINTIC,
+                                       "NEAREST (0) to QUINTIC (7)");
     if (result == BLR_RESULT_SUCCESS)
         result = check_choice("precision", (uint32_t)picture->precision, BLR_PRECISION_REPRODUCIBLE,
                               "HARDWARE (0) to REPRODUCIBLE (2)");
@@ -225,30 +227,46 @@ static blr_result_t use_fields(struct resample_command *own, struct blr_context 
     const blr_result_t result = check_alignment("fields", picture->coordinates, sizeof(double));
     if (result != BLR_RESULT_SUCCESS)
         return result;
-    return blr_memory_use(context, picture->coordinates, (uint64_t)count * sizeof(double), "fields", &own->coordinates);
+    return blr_memory_use(context, picture->coordinates, (uint64_t)count * sizeof(double), "fields", &own->coordinates[0]);
 }
 
-/* Registers the memory from the least to the largest address of count items, stride elements apart. */
+/* Registers the memory of each component of coordinates, from the least to the largest address of count items. */
 static blr_result_t use_coordinates(struct resample_command *own, struct blr_context *context, uint64_t items,
                                     uint32_t dimensions)
 {
     const blr_resampling_t *picture = &own->resample.picture;
     const uint64_t size = picture->coordinate_type == BLR_COORDINATE_F64 ? 8 : 4;
-    const uint64_t steps[2] = {items - 1, dimensions - 1};
-    uint64_t before = 0, after = 0;
+    const int64_t step = picture->coordinate_strides[0], component = picture->coordinate_strides[1];
+    const uint64_t magnitude = step < 0 ? -(uint64_t)step : (uint64_t)step;
+    if (magnitude != 0 && items - 1 > ((uint64_t)1 << 58) / magnitude)
+        return blr_fail(BLR_RESULT_INVALID_SIZE, "coordinate stride %" PRId64 " of %" PRIu64 " items: more than memory has",
+                        step, items);
+    const uint64_t span = magnitude * (items - 1) * size;
     blr_result_t result = check_alignment("coordinates", picture->coordinates, size);
-    for (int i = 0; i < 2; i++) {
-        const int64_t stride = picture->coordinate_strides[i];
-        const uint64_t magnitude = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
-        if (magnitude != 0 && steps[i] > ((uint64_t)1 << 58) / magnitude)
-            return blr_fail(BLR_RESULT_INVALID_SIZE,
-                            "coordinate stride %" PRId64 " of %" PRIu64 " items: more than memory has", stride, steps[i] + 1);
-        *(stride < 0 ? &before : &after) += magnitude * steps[i] * size;
+    for (uint32_t i = 0; i < dimensions && result == BLR_RESULT_SUCCESS; i++) {
+        const uintptr_t first = (uintptr_t)picture->coordinates + i * (uintptr_t)component * size;
+        result = blr_memory_use(context, (const void *)(step < 0 ? first - span : first), span + size, "coordinates",
+                                &own->coordinates[i]);
     }
+    return result;
+}
+
+/* Registers the memory of texels that are not the image's. */
+static blr_result_t use_texels(struct resample_command *own, struct blr_context *context)
+{
+    const blr_resampling_t *picture = &own->resample.picture;
+    const struct blr_texture *texture = own->resample.texture;
+    const struct blr_texture_level *level = &texture->level[0];
+    if (picture->precision != BLR_PRECISION_EXACT || texture->desc.type != BLR_IMAGE_STANDARD || picture->whole[0] != 0)
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "texels from other memory than the image's, of a window, a texture unit, an "
+                                                "array or a mipmap: the whole of a standard image is read, with EXACT (1)");
+    const blr_result_t result =
+        check_alignment("texels", picture->texels, texture->pixel_size / texture->desc.num_channels);
     if (result != BLR_RESULT_SUCCESS)
         return result;
-    return blr_memory_use(context, (const unsigned char *)picture->coordinates - before, before + after + size, "coordinates",
-                          &own->coordinates);
+    return blr_memory_use(context, picture->texels,
+                          (uint64_t)level->width * level->height * level->depth * texture->pixel_size, "texels",
+                          &own->texels);
 }
 
 static blr_result_t use_arrays(struct resample_command *own, struct blr_context *context, uint64_t items)
@@ -259,9 +277,11 @@ static blr_result_t use_arrays(struct resample_command *own, struct blr_context 
     if (result == BLR_RESULT_SUCCESS)
         result = blr_memory_use(context, picture->values, items * picture->value_channels * element, "values", &own->values);
     if (result == BLR_RESULT_SUCCESS && picture->coordinates != NULL && picture->coordinate_type == BLR_COORDINATE_FIELDS)
-        return use_fields(own, context);
-    if (result == BLR_RESULT_SUCCESS && picture->coordinates != NULL)
+        result = use_fields(own, context);
+    else if (result == BLR_RESULT_SUCCESS && picture->coordinates != NULL)
         result = use_coordinates(own, context, items, own->view->texture.dimensions);
+    if (result == BLR_RESULT_SUCCESS && picture->texels != NULL)
+        result = use_texels(own, context);
     return result;
 }
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -21,9 +21,25 @@
 #define INLINE static inline
 #endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNROLLED _Pragma("GCC unroll 4")
+#else
+#define UNROLLED
+#endif
+
 #define BLOCK BLR_RESAMPLE_BLOCK
 #define GROUP BLR_RESAMPLE_GROUP
 #define LANES 256u
+
+/* Any address may be prefetched. */
+static inline void prefetch(uintptr_t address)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch((const void *)address);
+#else
+    (void)address;
+#endif
+}
 
 /* ---------------------------------------------------------------- positions */
 
@@ -41,22 +57,34 @@ static void place_line_from(double a, double rest, double first, double origin, 
         at[i] = a * (first + (double)i) + rest - origin;
 }
 
-static void add_vectors(const struct blr_resample *resample, uint64_t item, uint32_t count, uint32_t axis,
+#define ADD_VECTORS(COORDINATE, STEP)                                                                                    \
+    {                                                                                                                    \
+        const COORDINATE *restrict coordinates = (const COORDINATE *)picture->coordinates + first;                       \
+        for (int32_t i = 0; i < (int32_t)count; i++)                                                                     \
+            at[i] += (double)coordinates[i * (STEP)];                                                                    \
+    }
+/* Adds a component of vectors, and prefetches those of the part below. */
+static void add_vectors(const struct blr_resample *resample, const struct blr_resample_part *part, uint32_t axis,
                         double *restrict at)
 {
     const blr_resampling_t *picture = &resample->picture;
+    const uint64_t item = (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column;
+    const uint32_t count = part->count;
     const int64_t step = picture->coordinate_strides[0];
     const int64_t first = (int64_t)item * step + axis * picture->coordinate_strides[1];
-    if (picture->coordinate_type == BLR_COORDINATE_F64) {
-        const double *coordinates = (const double *)picture->coordinates + first;
-        for (int32_t i = 0; i < (int32_t)count; i++)
-            at[i] += coordinates[i * step];
-    } else {
-        const float *coordinates = (const float *)picture->coordinates + first;
-        for (int32_t i = 0; i < (int32_t)count; i++)
-            at[i] += (double)coordinates[i * step];
-    }
+    const uintptr_t size = picture->coordinate_type == BLR_COORDINATE_F64 ? 8 : 4;
+    const uintptr_t below = (uintptr_t)picture->coordinates +
+                            ((uintptr_t)first + (uintptr_t)(part->rows * picture->size[0]) * (uintptr_t)step) * size;
+    for (uintptr_t i = 0; i < count; i += 64 / size)
+        prefetch(below + i * (uintptr_t)step * size);
+    if (picture->coordinate_type == BLR_COORDINATE_F64)
+        ADD_VECTORS(double, step)
+    else if (step == 1)
+        ADD_VECTORS(float, 1)
+    else
+        ADD_VECTORS(float, step)
 }
+#undef ADD_VECTORS
 
 #include "resample/lens.h"
 #include "resample/fields.h"
@@ -108,8 +136,7 @@ static void place(const struct blr_resample *resample, const struct blr_resample
             for (int32_t i = 0; i < (int32_t)part->count; i++)
                 at[d][i] /= depth[i];
         if (has_vectors)
-            add_vectors(resample, (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column,
-                        part->count, d, at[d]);
+            add_vectors(resample, part, d, at[d]);
         if (origin != 0.0 && !has_fields)
             move_line(origin, part->count, at[d]);
     }
@@ -168,31 +195,35 @@ INLINE int32_t nearest_texel(double at, bool ties_to_even)
 /* What a position needs: texels of the image alone, the fill value, or tests. */
 enum { INSIDE, BEYOND, OTHER };
 
-typedef double group_positions __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int64_t group_answers __attribute__((vector_size(64)));
-
-/* Whether all positions of a group are in a range. */
-INLINE bool are_within(const double from[GROUP], double first, double last)
+/* Whether whole groups of positions are in a range. */
+INLINE bool are_within(const double *restrict from, const uint32_t count, double first, double last)
 {
-    const group_positions low = *(const group_positions *)from, high = *(const group_positions *)(from + GROUP / 2);
-    const group_answers within = (low >= first) & (low <= last) & (high >= first) & (high <= last);
     int64_t all = -1;
-    for (uint32_t i = 0; i < GROUP / 2; i++)
-        all &= within[i];
+    for (uint32_t i = 0; i < count; i++)
+        all &= -(int64_t)((from[i] >= first) & (from[i] <= last));
     return all != 0;
 }
 
 /* Whether a group of positions is inside. Of positions that go one way, the first and the last one decide. */
 static bool are_inside(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item)
 {
-    bool inside = resample->has_short_steps;
+    bool inside = resample->has_inside;
     for (uint32_t d = 0; d < resample->dimensions; d++) {
         const double *from = at[d] + item, first = resample->interior[d][0], last = resample->interior[d][1];
         if (resample->straight)
             inside &= from[0] >= first && from[0] <= last && from[GROUP - 1] >= first && from[GROUP - 1] <= last;
         else
-            inside &= are_within(from, first, last);
+            inside &= are_within(from, GROUP, first, last);
     }
+    return inside;
+}
+
+/* Whether all positions of a part are inside, where that is found faster than for each group. */
+static bool is_all_inside(const struct blr_resample *resample, double at[3][BLOCK], uint32_t count)
+{
+    bool inside = resample->has_inside && !resample->straight;
+    for (uint32_t d = 0; d < resample->dimensions && inside; d++)
+        inside = are_within(at[d], (count + GROUP - 1) / GROUP * GROUP, resample->interior[d][0], resample->interior[d][1]);
     return inside;
 }
 
@@ -280,23 +311,43 @@ static const gather_t_double gathers_double[] = {
     [BLR_TEXEL_PACKED] = gather_packed_double, [BLR_TEXEL_S32] = gather_s32,
     [BLR_TEXEL_U32] = gather_u32};
 
-/* Prefetches the last rows of filters, whose texels were not read before. Any address may be prefetched. */
-static void prefetch_texels(uintptr_t first, const int64_t *offset, uint32_t count)
+typedef int32_t codes_t __attribute__((vector_size(16)));
+
+/* Four integers of 8 or 16 bits that are next to each other. */
+INLINE void read_codes(const unsigned char *from, const enum blr_texel_kind kind, codes_t *codes)
 {
-#if defined(__GNUC__) || defined(__clang__)
-    for (uint32_t i = 0; i < count; i += 2)
-        __builtin_prefetch((const void *)(first + (uintptr_t)offset[i]));
+#if defined(__AVX2__)
+    int64_t words = 0;
+    memcpy(&words, from, kind == BLR_TEXEL_U8 ? 4 : 8);
+    const __m128i packed = _mm_cvtsi64_si128(words);
+    *codes = (codes_t)(kind == BLR_TEXEL_U8    ? _mm_cvtepu8_epi32(packed)
+                       : kind == BLR_TEXEL_U16 ? _mm_cvtepu16_epi32(packed)
+                                               : _mm_cvtepi16_epi32(packed));
 #else
-    (void)first, (void)offset, (void)count;
+    uint16_t words[4] = {0};
+    memcpy(words, from, kind == BLR_TEXEL_U8 ? 4 : sizeof words);
+    if (kind == BLR_TEXEL_U8)
+        *codes = (codes_t){from[0], from[1], from[2], from[3]};
+    else if (kind == BLR_TEXEL_U16)
+        *codes = (codes_t){words[0], words[1], words[2], words[3]};
+    else
+        *codes = (codes_t){(int16_t)words[0], (int16_t)words[1], (int16_t)words[2], (int16_t)words[3]};
 #endif
 }
 
-/* Copies one to four rows of a filter, of bytes each, for count items at offsets from the rows' first texels. */
-INLINE void copy_rows_of(const unsigned char *const first[4], const int64_t *restrict offset, uint32_t count,
-                         const uint32_t rows, const uint32_t bytes, unsigned char copied[4][LANES * 4])
+/* Prefetches the last rows of filters, whose texels were not read before. */
+static void prefetch_texels(uintptr_t first, const int64_t *offset, uint32_t count)
 {
-    const unsigned char *const first_0 = first[0], *const first_1 = first[1], *const first_2 = first[2],
-                               *const first_3 = first[3];
+    for (uint32_t i = 0; i < count; i += 2)
+        prefetch(first + (uintptr_t)offset[i]);
+}
+
+/* Copies one, two or four rows of a filter, of bytes each, for count items at offsets from the rows' first texels. */
+INLINE void copy_rows_of(const unsigned char *const *first, const int64_t *restrict offset, uint32_t count,
+                         const uint32_t rows, const uint32_t bytes, unsigned char (*copied)[LANES * 4])
+{
+    const unsigned char *const first_0 = first[0], *const first_1 = rows > 1 ? first[1] : NULL,
+                               *const first_2 = rows > 2 ? first[2] : NULL, *const first_3 = rows > 2 ? first[3] : NULL;
     for (uint32_t i = 0; i < count; i++) {
         const int64_t from = offset[i];
         memcpy(copied[0] + i * bytes, first_0 + from, bytes);
@@ -309,19 +360,22 @@ INLINE void copy_rows_of(const unsigned char *const first[4], const int64_t *res
     }
 }
 
-INLINE void copy_bytes(const unsigned char *const first[4], const int64_t *offset, uint32_t count, uint32_t rows,
-                       const uint32_t bytes, unsigned char copied[4][LANES * 4])
+INLINE void copy_bytes(const unsigned char *const *first, const int64_t *offset, uint32_t count, uint32_t rows,
+                       const uint32_t bytes, unsigned char (*copied)[LANES * 4])
 {
     if (rows == 1)
         copy_rows_of(first, offset, count, 1, bytes, copied);
     else if (rows == 2)
         copy_rows_of(first, offset, count, 2, bytes, copied);
-    else
+    else if (rows == 4)
         copy_rows_of(first, offset, count, 4, bytes, copied);
+    else
+        for (uint32_t row = 0; row < rows; row++)
+            copy_rows_of(first + row, offset, count, 1, bytes, copied + row);
 }
 
-static void copy_rows(const unsigned char *const first[4], const int64_t *offset, uint32_t count, uint32_t rows,
-                      uint32_t bytes, unsigned char copied[4][LANES * 4])
+static void copy_rows(const unsigned char *const *first, const int64_t *offset, uint32_t count, uint32_t rows,
+                      uint32_t bytes, unsigned char (*copied)[LANES * 4])
 {
     switch (bytes) {
     case 1: copy_bytes(first, offset, count, rows, 1, copied); break;
@@ -332,10 +386,12 @@ static void copy_rows(const unsigned char *const first[4], const int64_t *offset
     case 8: copy_bytes(first, offset, count, rows, 8, copied); break;
     case 12: copy_bytes(first, offset, count, rows, 12, copied); break;
     case 16: copy_bytes(first, offset, count, rows, 16, copied); break;
+    case 20: copy_bytes(first, offset, count, rows, 20, copied); break;
     case 24: copy_bytes(first, offset, count, rows, 24, copied); break;
     case 32: copy_bytes(first, offset, count, rows, 32, copied); break;
     case 48: copy_bytes(first, offset, count, rows, 48, copied); break;
-    default: copy_bytes(first, offset, count, rows, 64, copied); break;
+    case 64: copy_bytes(first, offset, count, rows, 64, copied); break;
+    default: copy_bytes(first, offset, count, rows, bytes, copied); break;
     }
 }
 
@@ -369,23 +425,16 @@ static struct limits limits_of(blr_element_type_t type, const struct blr_format 
     return limits;
 }
 
-/* Stores integers of 1 or 2 bytes as elements, stride elements apart. */
-static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t size, uint32_t stride, void *restrict to)
+/* Stores integers as elements of 1 or 2 bytes. */
+static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t size, unsigned char *restrict to)
 {
-    uint8_t *bytes = to;
-    uint16_t *words = to;
-    if (size == 1 && stride == 1)
+    uint16_t *words = (uint16_t *)(void *)to;
+    if (size == 1)
         for (int32_t i = 0; i < (int32_t)count; i++)
-            bytes[i] = (uint8_t)codes[i];
-    else if (size == 1)
-        for (int32_t i = 0; i < (int32_t)count; i++)
-            bytes[i * stride] = (uint8_t)codes[i];
-    else if (stride == 1)
-        for (int32_t i = 0; i < (int32_t)count; i++)
-            words[i] = (uint16_t)codes[i];
+            to[i] = (uint8_t)codes[i];
     else
         for (int32_t i = 0; i < (int32_t)count; i++)
-            words[i * stride] = (uint16_t)codes[i];
+            words[i] = (uint16_t)codes[i];
 }
 
 #define half_of_float blr_lane_to_half
@@ -397,36 +446,36 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define NAME(name) name##_float
 #define VALUES struct blr_resample_floats
 #define ROUNDER 0x1.8p23f
-#define FILTER_CUBES 1
-#if defined(__AVX512F__)
-#define ALIGNED_VECTORS 1
-#else
-#define ALIGNED_VECTORS 0
-#endif
+#define NUMBERS_OF_CODES _mm_cvtepi32_ps
+#define SPLINES 1
 #include "resample/store.h"
 #include "resample/filter.h"
 #include "resample/inside.h"
 #include "resample/cubic.h"
 #include "resample/linear.h"
+#include "resample/texels.h"
 #include "resample/parts.h"
+#include "resample/pick.h"
 #include "resample/aligned.h"
-#undef FILTER_CUBES
-#undef ALIGNED_VECTORS
+#undef SPLINES
 #undef REAL
 #undef NAME
 #undef VALUES
 #undef ROUNDER
+#undef NUMBERS_OF_CODES
 #define REAL double
 #define NAME(name) name##_double
 #define VALUES struct blr_resample_doubles
 #define ROUNDER 0x1.8p52
-#define FILTER_CUBES 0
-#define ALIGNED_VECTORS 0
+#define NUMBERS_OF_CODES _mm256_cvtepi32_pd
+#define SPLINES 0
 #include "resample/store.h"
 #include "resample/filter.h"
 #include "resample/inside.h"
 #include "resample/linear.h"
+#include "resample/texels.h"
 #include "resample/parts.h"
+#include "resample/pick.h"
 #include "resample/aligned.h"
 
 static void filter(const struct blr_resample *resample, const struct blr_resample_part *part)
@@ -447,7 +496,7 @@ static void filter(const struct blr_resample *resample, const struct blr_resampl
 
 static void filter_box(const struct blr_resample *resample, const uint64_t begin[3], const uint64_t end[3])
 {
-    if (resample->has_doubles)
+    if (resample->has_doubles && !resample->has_exact_floats)
         fill_box_double(resample, begin, end);
     else
         fill_box_float(resample, begin, end);

@@ -113,16 +113,13 @@ static void sample_values(const struct blr_resample *resample, const struct blr_
 {
     const blr_element_type_t storage = resample->texture->format->storage;
     _Alignas(64) float samples[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
-    const bool integers = has_integers(resample);
-    const uint32_t channels = resample->picture.value_channels;
-    sample_at(resample, coordinates, part->count, integers ? storage : BLR_ELEMENT_F32, samples);
-    for (uint32_t c = 0; c < channels; c++)
-        for (uint32_t i = 0; i < part->count; i++) {
-            if (integers)
-                values->doubles.channel[c][i] = integer_of(samples, (uint64_t)i * channels + c, storage);
-            else
-                values->floats.channel[c][i] = samples[i * channels + c];
-        }
+    if (!has_integers(resample)) {
+        sample_at(resample, coordinates, part->count, BLR_ELEMENT_F32, values->floats.value);
+        return;
+    }
+    sample_at(resample, coordinates, part->count, storage, samples);
+    for (uint32_t i = 0; i < part->count * resample->picture.value_channels; i++)
+        values->doubles.value[i] = integer_of(samples, i, storage);
 }
 
 static void store_values(const struct blr_resample *resample, const struct blr_resample_set *set,
@@ -162,12 +159,13 @@ static void sample_window(const struct blr_resample *resample, const struct blr_
         for (uint32_t i = 0; i < part->count; i++)
             coordinates.at[i * dimensions + d] = in_units(resample, d, (float)(at[d][i] + 0.5));
     sample_values(resample, part, &coordinates, &values);
+    const uint32_t channels = resample->picture.value_channels;
     for (uint32_t i = 0; some_filled && i < part->count; i++)
-        for (uint32_t c = 0; c < resample->picture.value_channels && is_filled(resample, at, i); c++) {
+        for (uint32_t c = 0; c < channels && is_filled(resample, at, i); c++) {
             if (has_integers(resample))
-                values.doubles.channel[c][i] = resample->picture.fill;
+                values.doubles.value[i * channels + c] = resample->picture.fill;
             else
-                values.floats.channel[c][i] = (float)resample->picture.fill;
+                values.floats.value[i * channels + c] = (float)resample->picture.fill;
         }
     store_values(resample, set, part, &values);
 }
@@ -216,7 +214,7 @@ static void add_corner(const struct blr_resample *resample, const struct unit_pa
         weight = dimensions > 2 ? weight * pairs[2].weight[corner[2]][i] : weight;
         weight *= pairs[0].weight[corner[0]][i];
         for (uint32_t c = 0; c < channels; c++)
-            sums->channel[c][i] += weight * samples[i * channels + c];
+            sums->value[i * channels + c] += weight * samples[i * channels + c];
     }
 }
 
@@ -234,9 +232,10 @@ static void sample_spline(const struct blr_resample *resample, const struct blr_
         const uint32_t of_axis[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
         add_corner(resample, pairs, of_axis, part->count, &sums);
     }
+    const uint32_t channels = resample->picture.value_channels;
     for (uint32_t i = 0; some_filled && i < part->count; i++)
-        for (uint32_t c = 0; c < resample->picture.value_channels && is_filled(resample, at, i); c++)
-            sums.channel[c][i] = (float)resample->picture.fill;
+        for (uint32_t c = 0; c < channels && is_filled(resample, at, i); c++)
+            sums.value[i * channels + c] = (float)resample->picture.fill;
     set->store_floats(resample, part, &sums, 0, false);
 }
 

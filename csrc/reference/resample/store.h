@@ -17,7 +17,7 @@ INLINE void NAME(round_codes)(const REAL *restrict values, uint32_t count, REAL 
 
 /* The same for 32 bits. */
 INLINE void NAME(round_words)(const REAL *restrict values, uint32_t count, double scale, double lowest, double highest,
-                              const bool away_from_zero, uint32_t stride, uint32_t *restrict words)
+                              const bool away_from_zero, uint32_t *restrict words)
 {
     for (uint32_t i = 0; i < count; i++) {
         const double number = values[i] == values[i] ? (double)values[i] * scale : 0.0;
@@ -25,13 +25,13 @@ INLINE void NAME(round_words)(const REAL *restrict values, uint32_t count, doubl
         const double within = above < highest ? above : highest;
         const double even = (within + 0x1.8p52) - 0x1.8p52, rest = within - even;
         const double up = rest == 0.5 && within > 0 ? 1.0 : rest == -0.5 && within < 0 ? -1.0 : 0.0;
-        words[i * stride] = (uint32_t)(int64_t)(away_from_zero ? even + up : even);
+        words[i] = (uint32_t)(int64_t)(away_from_zero ? even + up : even);
     }
 }
 
-/* Stores values as elements, stride elements apart. */
+/* Stores values as elements of the picture's type. */
 static void NAME(store_elements)(const struct blr_resample *resample, const REAL *restrict values, uint32_t count, bool codes,
-                                 uint32_t stride, void *restrict to)
+                                 unsigned char *restrict to)
 {
     const blr_resampling_t *picture = &resample->picture;
     const struct blr_format *format = resample->texture->format;
@@ -40,38 +40,42 @@ static void NAME(store_elements)(const struct blr_resample *resample, const REAL
     const REAL largest = format->maximum != 0 ? (REAL)format->maximum : (REAL)1;
     if (type == BLR_ELEMENT_F32 || type == BLR_ELEMENT_F16) {
         const REAL unit = codes ? largest : (REAL)1;
-        float *floats = to;
-        uint16_t *halves = to;
+        float *floats = (float *)(void *)to;
+        uint16_t *halves = (uint16_t *)(void *)to;
         if (type == BLR_ELEMENT_F16)
             for (uint32_t i = 0; i < count; i++)
-                halves[i * stride] = NAME(half_of)(values[i] / unit);
-        else if (stride == 1 && unit == (REAL)1)
+                halves[i] = NAME(half_of)(values[i] / unit);
+        else if (unit == (REAL)1)
             for (uint32_t i = 0; i < count; i++)
                 floats[i] = (float)values[i];
         else
             for (uint32_t i = 0; i < count; i++)
-                floats[i * stride] = (float)(values[i] / unit);
+                floats[i] = (float)(values[i] / unit);
         return;
     }
     const struct limits limits = limits_of(type, format);
     const REAL scale = codes ? (REAL)1 : largest;
     if (type == BLR_ELEMENT_S32 || type == BLR_ELEMENT_U32) {
-        NAME(round_words)(values, count, (double)scale, limits.lowest, limits.highest, away_from_zero, stride, to);
+        NAME(round_words)(values, count, (double)scale, limits.lowest, limits.highest, away_from_zero,
+                          (uint32_t *)(void *)to);
         return;
     }
+    const uint32_t size = blr_element_size(type);
     int32_t rounded[BLOCK];
-    if (away_from_zero)
-        NAME(round_codes)(values, count, scale, (REAL)limits.lowest, (REAL)limits.highest, true, rounded);
-    else
-        NAME(round_codes)(values, count, scale, (REAL)limits.lowest, (REAL)limits.highest, false, rounded);
-    put_codes(rounded, count, blr_element_size(type), stride, to);
+    for (uint32_t first = 0, now; first < count; first += now) {
+        now = count - first < BLOCK ? count - first : BLOCK;
+        if (away_from_zero)
+            NAME(round_codes)(values + first, now, scale, (REAL)limits.lowest, (REAL)limits.highest, true, rounded);
+        else
+            NAME(round_codes)(values + first, now, scale, (REAL)limits.lowest, (REAL)limits.highest, false, rounded);
+        put_codes(rounded, now, size, to + first * size);
+    }
 }
 
 static void NAME(store)(const struct blr_resample *resample, const struct blr_resample_part *part, const VALUES *values,
                         uint32_t first, bool codes)
 {
-    unsigned char *to = blr_resample_values(resample, part);
-    for (uint32_t c = 0; c < resample->picture.value_channels; c++)
-        NAME(store_elements)(resample, values->channel[c] + first, part->count, codes, resample->picture.value_channels,
-                             to + c * blr_element_size(resample->picture.value_type));
+    const uint32_t channels = resample->picture.value_channels;
+    NAME(store_elements)(resample, values->value + first * channels, part->count * channels, codes,
+                         blr_resample_values(resample, part));
 }

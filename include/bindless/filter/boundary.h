@@ -107,7 +107,7 @@ BINDLESS_INLINE bindless_index bindless_texel_at(bindless_index index, bindless_
 BINDLESS_INLINE bindless_index bindless_tap_at(bindless_index index, bindless_index n, unsigned int boundary, unsigned int taps)
 {
     const bool is_near = index >= BINDLESS_BEYOND + 3 && index - 3 < n;
-    return bindless_texel_at(index, n, taps == 4 && boundary == BINDLESS_EXTENT && is_near ? BINDLESS_MIRROR : boundary);
+    return bindless_texel_at(index, n, taps > 2 && boundary == BINDLESS_EXTENT && is_near ? BINDLESS_MIRROR : boundary);
 }
 
 #define BINDLESS_REAL float

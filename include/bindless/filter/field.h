@@ -135,19 +135,18 @@ BINDLESS_INLINE struct bindless_ray bindless_leave_camera(const struct bindless_
             bindless_fisheye_step(camera.k, camera.limit, distance, &angle, &rest);
         return bindless_fisheye_ray(x, y, distance, angle, rest);
     }
-    if (camera.model == BINDLESS_PINHOLE)
+    if (camera.model != BINDLESS_OPENCV)
         rest = 0;
     for (int i = 0; i < BINDLESS_LENS_STEPS && rest > 0; i++)
         bindless_undistort_step(camera.k, x, y, &at_x, &at_y, &rest);
     return bindless_ray_of(at_x, at_y, camera.limit, rest);
 }
 
+/* Where a camera that is no pinhole sees a ray, or a position on the plane before it. */
 BINDLESS_INLINE void bindless_enter_camera(const struct bindless_camera camera, const struct bindless_ray ray, double *x, double *y)
 {
-    if (camera.model == BINDLESS_PINHOLE)
-        bindless_see_pinhole(ray, x, y);
-    else if (camera.model == BINDLESS_OPENCV)
-        bindless_see_opencv(camera.k, camera.limit, ray, x, y);
+    if (camera.model == BINDLESS_OPENCV)
+        bindless_bend(camera.k, camera.limit, x, y);
     else if (camera.model == BINDLESS_FISHEYE)
         bindless_see_fisheye(camera.k, camera.limit, ray, x, y);
     else
@@ -158,19 +157,31 @@ BINDLESS_INLINE void bindless_enter_camera(const struct bindless_camera camera, 
 BINDLESS_INLINE void bindless_follow_lens(const BINDLESS_FIELD_MEMORY double *numbers, const BINDLESS_FIELD_MEMORY double *matrix,
                                           double *p)
 {
-    double rotation[9], tilt[9], behind[8];
-    BINDLESS_FIELD_UNROLL
-    for (int i = 0; i < 9; i++) {
-        rotation[i] = numbers[14 + i];
-        tilt[i] = numbers[37 + i];
+    const BINDLESS_FIELD_MEMORY double *behind_it = numbers + BINDLESS_LENS_CAMERA;
+    const int model = (int)behind_it[0];
+    struct bindless_ray ray = {p[0], p[1], 1};
+    if (numbers[0] != BINDLESS_STRAIGHT) {
+        double rotation[9];
+        BINDLESS_FIELD_UNROLL
+        for (int i = 0; i < 9; i++)
+            rotation[i] = numbers[14 + i];
+        ray = bindless_turn(rotation, bindless_leave_camera(bindless_camera_of(numbers), p[0], p[1]));
+        if (model == BINDLESS_PINHOLE || model == BINDLESS_OPENCV)
+            bindless_see_pinhole(ray, &p[0], &p[1]);
     }
+    if (model != BINDLESS_PINHOLE)
+        bindless_enter_camera(bindless_camera_of(behind_it), ray, &p[0], &p[1]);
+    if (numbers[43] != 0 || numbers[44] != 0) {
+        double tilt[9];
+        BINDLESS_FIELD_UNROLL
+        for (int i = 0; i < 9; i++)
+            tilt[i] = numbers[37 + i];
+        bindless_tilt(tilt, &p[0], &p[1]);
+    }
+    double behind[8];
     BINDLESS_FIELD_UNROLL
     for (int i = 0; i < 8; i++)
         behind[i] = matrix[i];
-    const struct bindless_ray ray = bindless_leave_camera(bindless_camera_of(numbers), p[0], p[1]);
-    bindless_enter_camera(bindless_camera_of(numbers + 23), bindless_turn(rotation, ray), &p[0], &p[1]);
-    if (tilt[6] != 0 || tilt[7] != 0)
-        bindless_tilt(tilt, &p[0], &p[1]);
     bindless_place(behind, &p[0], &p[1]);
 }
 

@@ -20,6 +20,7 @@
 #include "bindless/filter/real.h"
 
 #define BINDLESS_LENS_NUMBERS 46
+#define BINDLESS_LENS_CAMERA 23 /* where the camera of the image begins */
 #define BINDLESS_LENS_STEPS 24 /* of Newton, at most */
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -28,7 +29,19 @@
 #define BINDLESS_SQRT(X) sqrt(X)
 #endif
 
-enum bindless_lens_model { BINDLESS_PINHOLE, BINDLESS_OPENCV, BINDLESS_FISHEYE, BINDLESS_EQUIRECTANGULAR };
+#ifdef __NVPTX__
+#define BINDLESS_NOT_SPECULATED __asm__ volatile("") /* LLVM would divide in any case */
+#else
+#define BINDLESS_NOT_SPECULATED
+#endif
+
+enum bindless_lens_model {
+    BINDLESS_PINHOLE,
+    BINDLESS_OPENCV,
+    BINDLESS_FISHEYE,
+    BINDLESS_EQUIRECTANGULAR,
+    BINDLESS_STRAIGHT /* of the picture: a pinhole with the axes of the other camera */
+};
 
 /* Model, coefficients and limit of a camera. */
 struct bindless_camera {
@@ -97,10 +110,17 @@ BINDLESS_INLINE void bindless_sine_cosine(double angle, double *sine, double *co
 BINDLESS_INLINE void bindless_distort(const double *k, double x, double y, double *to_x, double *to_y)
 {
     const double square = x * x + y * y, twice = 2 * x * y;
-    const double radial = (1 + ((k[4] * square + k[1]) * square + k[0]) * square) /
-                          (1 + ((k[7] * square + k[6]) * square + k[5]) * square);
-    *to_x = x * radial + k[2] * twice + k[3] * (square + 2 * x * x) + (k[8] + k[9] * square) * square;
-    *to_y = y * radial + k[2] * (square + 2 * y * y) + k[3] * twice + (k[10] + k[11] * square) * square;
+    double radial = 1 + ((k[4] * square + k[1]) * square + k[0]) * square;
+    if (k[5] != 0 || k[6] != 0 || k[7] != 0) {
+        BINDLESS_NOT_SPECULATED;
+        radial /= 1 + ((k[7] * square + k[6]) * square + k[5]) * square;
+    }
+    *to_x = x * radial + k[2] * twice + k[3] * (square + 2 * x * x);
+    *to_y = y * radial + k[2] * (square + 2 * y * y) + k[3] * twice;
+    if (k[8] != 0 || k[9] != 0 || k[10] != 0 || k[11] != 0) {
+        *to_x += (k[8] + k[9] * square) * square;
+        *to_y += (k[10] + k[11] * square) * square;
+    }
 }
 
 /* One of Newton's steps to the position that is moved to another one. `rest` is positive before the last step. */
@@ -194,12 +214,18 @@ BINDLESS_INLINE void bindless_see_pinhole(struct bindless_ray ray, double *x, do
     *y = ray.y / ray.z;
 }
 
-BINDLESS_INLINE void bindless_see_opencv(const double *k, double limit, struct bindless_ray ray, double *x, double *y)
+/* Where the model of OpenCV sees a position on the plane before it. */
+BINDLESS_INLINE void bindless_bend(const double *k, double limit, double *x, double *y)
 {
-    double at_x, at_y;
-    bindless_see_pinhole(ray, &at_x, &at_y);
+    const double at_x = *x, at_y = *y;
     bindless_distort(k, at_x, at_y, x, y);
     *x = at_x * at_x + at_y * at_y <= limit ? *x : (double)NAN;
+}
+
+BINDLESS_INLINE void bindless_see_opencv(const double *k, double limit, struct bindless_ray ray, double *x, double *y)
+{
+    bindless_see_pinhole(ray, x, y);
+    bindless_bend(k, limit, x, y);
 }
 
 BINDLESS_INLINE void bindless_see_fisheye(const double *k, double limit, struct bindless_ray ray, double *x, double *y)

@@ -33,6 +33,7 @@ class Model(IntEnum):
     opencv = 1
     fisheye = 2
     equirectangular = 3
+    straight = 4
 
 
 class Camera:

@@ -11,11 +11,13 @@ import numpy.typing as npt
 from ..drivers import reference
 from .camera import Camera, Model
 
-__all__ = ["Lens"]
+__all__ = ["Lens", "is_plain"]
 
 Floats = npt.NDArray[np.float64]
 
 _MODEL_BEHIND = 23  # place of the model of the image's camera
+_FURTHER, _TILTS = slice(29, 36), slice(43, 45)  # its coefficients behind the fifth, and what tilts its sensor
+_NO_TURN = np.eye(3)
 _STEP = 2.0**-10  # of a pixel, for slopes
 
 
@@ -50,6 +52,8 @@ class Lens(NamedTuple):
             In place of the limit of the image's camera.
         """
         numbers = [*target.numbers(), *rotation.flat, *source.numbers(limit), *source.tilt.flat]
+        if target.kind is Model.pinhole and np.array_equal(rotation, _NO_TURN):
+            numbers[0] = Model.straight
         return cls(np.asarray(np.linalg.inv(target.K @ target.tilt), np.float64), np.array(numbers), source.K[:2])
 
     def footprints(self, points: Any) -> tuple[Floats, Floats, Floats]:
@@ -87,3 +91,9 @@ class Lens(NamedTuple):
         lens, matrix, to_x, to_y = (reference.ffi.from_buffer("double *", each) for each in (self.numbers, rows, x, y))
         reference.check(reference.lib.blrFollowLens(lens, matrix, x.size, to_x, to_y), "blrFollowLens")
         return np.stack([x, y], -1).reshape(at.shape)
+
+
+def is_plain(numbers: Floats) -> bool:
+    """Whether the numbers of a lens are those of ``FieldKind.lens``."""
+    is_straight = numbers[0] == Model.straight and numbers[_MODEL_BEHIND] == Model.opencv
+    return bool(is_straight and not numbers[_FURTHER].any() and not numbers[_TILTS].any())

@@ -37,10 +37,10 @@ def require_filter(filter_: Filter, described: ImageDescriptor, mipmaps: bool) -
     """
     name, precision = str(filter_.interpolation), filter_.precision
     boundary = filter_.boundary[: described.dimensions]
-    if described.dtype.kind in "iu":
+    if described.number_dtype.kind in "iu":
         _require_code(filter_.fill, described)
     if filter_.ignore_nan:
-        if described.dtype.kind != "f":
+        if described.number_dtype.kind != "f":
             raise InvalidError(f'nan="ignore": an image of {described.dtype} has no NaN; leave nan out')
         if precision is not Precision.exact:
             raise InvalidError(f'nan="ignore" needs precision="exact"; the precision is {precision}')

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.arrays import DType
-from ..model.enums import FilteringMode, ImageType, Precision
+from ..model.enums import FilteringMode, ImageChannelType, ImageType, Precision
 from ..model.errors import ArgumentError, InvalidError
 from ..model.filter import name_of_boundary
 from ..model.image_descriptor import ImageDescriptor
@@ -18,7 +18,7 @@ from ..sycl.device.device import Device
 from .filters import require_filter
 from .options import ImageOptions
 
-__all__ = ["ImagePlan", "device_descriptor", "plan_of_memory", "planned", "taken_dtype"]
+__all__ = ["ImagePlan", "device_descriptor", "plan_of_levels", "plan_of_memory", "planned", "taken_dtype"]
 
 _KINDS_KEPT = 256
 
@@ -74,6 +74,22 @@ def planned(device: Device, shape: tuple[int, ...], dtype: DType, options: Image
     return _plan(described, stored, len(shape) == len(described.shape), options, sampler)
 
 
+def plan_of_levels(device: Device, described: ImageDescriptor, count: int, options: ImageOptions) -> ImagePlan:
+    """The plan of an image whose levels are given, as elements of memory.
+
+    Raises
+    ------
+    InvalidError
+        The options do not fit.
+    """
+    sampler, native = options.sampler, options.native
+    _require_options(described, native, native.sampler)
+    stored = device_descriptor(described, False, device)
+    if native.mipmaps:
+        stored = replace(stored, type=ImageType.mipmap, num_levels=count)
+    return _plan(described, stored, described.num_channels > 1, options, sampler)
+
+
 def plan_of_memory(stored: ImageDescriptor, options: ImageOptions) -> ImagePlan:
     """The plan of an image of memory with a descriptor, all of which the user sees.
 
@@ -125,6 +141,8 @@ def _require_options(described: ImageDescriptor, options: ImageOptions, sampler:
             f"channel type {described.channel_type} cannot be filtered linearly: "
             'use filtering="nearest", or convert with array.astype("float32")'
         )
+    if described.channel_type is ImageChannelType.unorm_int8_srgb and described.num_channels == 2:
+        raise InvalidError("srgb=True, two channels: the second would be green; give grey, or three or four channels")
     if sampler.max_anisotropy and described.type is not ImageType.standard:
         raise InvalidError(
             f"max_anisotropy={sampler.max_anisotropy}: it is for mipmaps, which {described.type} images have none of"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,9 @@ def resize_native(image: Image, frame: Frame, shape: object, out: Any) -> Any:
             library=image._library, edges=True,
         )  # fmt: skip
         return picture
+    if image._described.channel.is_sampled_only:
+        with _floats(image) as plain:
+            return plain.resize(frame.sizes[::-1], out=out)
     result = Result(image._queue, out, frame.shape, image.dtype)
     if frame.reduced != frame.sizes:
         return _mixed(image, frame, result)
@@ -83,6 +87,14 @@ def resize_native(image: Image, frame: Frame, shape: object, out: Any) -> Any:
     if plan is not None:
         remember_means(image, plan, frame, shape, out, picture)
     return picture
+
+
+def _floats(image: Image) -> Image:
+    """The values of an image that samplers alone read as an image of floats, whose memory has means."""
+    places = np.stack(np.meshgrid(*map(np.arange, image.size[::-1]), indexing="ij")[::-1], -1)
+    values = np.asarray(image.fetch(places), np.float32)
+    options = replace(image._options, channel_type=None, mipmaps=False, max_anisotropy=0.0)
+    return type(image)._of(values, options, image._queue)
 
 
 def _means(image: Image, frame: Frame, result: Result) -> tuple[Any, AreaPlan | None]:

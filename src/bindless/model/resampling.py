@@ -35,6 +35,8 @@ class FieldKind(IntEnum):
 
     none = 0
     any = 1
+    lens = 2
+    """A lens of OpenCV's model with five coefficients, of a picture with the axes of the image's camera."""
     linear = 3
     """One linear field behind an affine map, of less than 2^28 vectors, and two or more along each axis."""
 
@@ -113,6 +115,8 @@ class Resampling:
         (i, j, k) of the picture's first element in a larger picture: added to the indices of the elements.
     window
         The image as a part of a larger one, or None.
+    texels
+        Address of packed texels that are read in place of the image's, or 0: of a whole standard image, exactly.
     footprints
         Whether the levels of a mipmap of two dimensions follow from the map, by ``Strategy.projection``; else level 0.
     """
@@ -135,4 +139,5 @@ class Resampling:
     rounding: Rounding = "even"
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
+    texels: int = 0
     footprints: bool = False

@@ -42,7 +42,8 @@ def area_mean(backend: DriverAccess, queue: Queue, mean: AreaMean, waits: Sequen
     """Submit the means of an image."""
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
-    means = ffi.addressof(_area_mean(backend, queue, mean), "mean")
+    command = _area_mean(backend, queue, mean)
+    means = ffi.addressof(command, "mean")
     backend._check(backend._lib.blrEnqueueAreaMean(queue.handle, means, count, events, event), "blrEnqueueAreaMean")
     return Event(event[0], queue.profiling)
 

@@ -38,6 +38,7 @@ from ..contract import (
     Traits,
 )
 from . import area_means as _area_means
+from . import colour_tables as _colour_tables
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from . import image_functions as _functions
@@ -64,7 +65,7 @@ _NOT_READY = 1
 _TIMEOUT = 11
 
 # The driver's numbers of the model's names, in the order of the header.
-_CHANNEL_TYPES = tuple(CHANNELS)
+_CHANNEL_TYPES = {channel.index: channel_type for channel_type, channel in CHANNELS.items()}
 _KINDS = {UsmKind.unknown: 0, UsmKind.device: 1, UsmKind.host: 2, UsmKind.shared: 3}
 _KIND_NAMES = {number: kind for kind, number in _KINDS.items()}
 _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, EventStatus.complete)
@@ -375,6 +376,7 @@ class ReferenceBackend(DriverAccess, AbsentStreams, OptionalGroups):
     resample = _resampling.resample
     prepare_resampling = _resampling.prepare_resampling
     spline_filter = _spline_filters.spline_filter
+    map_colours = _colour_tables.map_colours
     copy_image = _copy.copy_image
     prepare_copy = _copy.prepare_copy
     prepare_bytes = _copy.prepare_bytes
@@ -486,6 +488,7 @@ class ReferenceBackend(DriverAccess, AbsentStreams, OptionalGroups):
     area_means = byte_copies = OwnMethods()
     resampling = OwnMethods()
     spline_filters = OwnMethods()
+    colour_tables = OwnMethods()
     sampler_settings = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()

@@ -33,6 +33,7 @@ _RESAMPLE = address_of(ffi.addressof(lib, "bindless_resample_again"))
 _CALL = address_of(ffi.addressof(lib, "bindless_image_call_again"))
 _MATRIX_BYTES = {Strategy.projection: 9 * 8, Strategy.resampling: 16 * 8}
 _PLACE_BYTES = 9 * 8  # first, origin and whole, which follow each other
+_STRIDES_BYTES = 2 * 8
 
 
 def _resampling(queue: Queue, picture: Resampling) -> CData:
@@ -55,6 +56,7 @@ def _resampling(queue: Queue, picture: Resampling) -> CData:
     native.value_type, native.value_channels = ELEMENTS[picture.value_dtype], picture.value_channels
     native.rounding = _ROUNDINGS[picture.rounding]
     native.first = picture.first
+    native.texels = ffi.cast("void *", picture.texels)
     if picture.window is not None:
         native.origin, native.whole = picture.window.origin, picture.window.whole
     return command
@@ -84,10 +86,12 @@ def resample(
     event = ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
     if strategy is Strategy.projection:
-        call = ffi.addressof(_projection(queue, picture), "call")
+        projection = _projection(queue, picture)
+        call = ffi.addressof(projection, "call")
         driver.check(lib.blrEnqueueImageCall(queue.handle, call, count, events, event), "blrEnqueueImageCall")
     else:
-        command = ffi.addressof(_resampling(queue, picture), "picture")
+        resampling = _resampling(queue, picture)
+        command = ffi.addressof(resampling, "picture")
         driver.check(lib.blrEnqueueResample(queue.handle, command, count, events, event), "blrEnqueueResample")
     return Event(event[0], queue.profiling)
 
@@ -101,11 +105,15 @@ def prepare_resampling(
     members: tuple[tuple[str, ...], ...]
     if strategy is Strategy.projection:
         command, submit, call = _projection(queue, picture), _CALL, "blrEnqueueImageCall"
-        members = ("call", "values"), (), ("call", "map", "matrix"), ()
+        members = ("call", "values"), (), ("call", "map", "matrix"), (), (), ()
     else:
         command, submit, call = _resampling(queue, picture), _RESAMPLE, "blrEnqueueResample"
-        vectors = ("picture", "coordinates") if picture.coords else ()
-        members = ("picture", "values"), vectors, ("picture", "matrix"), ("picture", "first")
+        has_vectors = bool(picture.coords)
+        vectors = ("picture", "coordinates") if has_vectors else ()
+        strides = ("picture", "coordinate_strides") if has_vectors else ()
+        place, texels = ("picture", "first"), ("picture", "texels")
+        members = ("picture", "values"), vectors, ("picture", "matrix"), place, strides, texels
     places = [address_of(ffi.addressof(command, *member)) if member else None for member in members]
-    sizes = 8, 8 if members[1] else 0, _MATRIX_BYTES[strategy], _PLACE_BYTES if members[3] else 0
+    largest = 8, 8, _MATRIX_BYTES[strategy], _PLACE_BYTES, _STRIDES_BYTES, 8
+    sizes = tuple([size if place else 0 for place, size in zip(places, largest)])
     return prepared_command(queue, submit, call, command, None, tuple(places), sizes)
