@@ -56,6 +56,34 @@ def test_arrays_on_the_device(queue: bl.Queue, values: Any) -> None:
         np.testing.assert_array_equal(found.numpy(), wanted)
 
 
+@pytest.mark.parametrize("border", [cv2.BORDER_REFLECT_101, cv2.BORDER_REFLECT, cv2.BORDER_WRAP])
+@pytest.mark.parametrize("size", [(37, 53), (8, 6), (1, 9), (2, 1)])
+def test_pyramids_of_samples(queue: bl.Queue, size: tuple[int, int], border: int) -> None:
+    """Means of neighbours on the host have the bits of linear samples, and samples of those, on the device."""
+    picture = pixels("float32", size=size)
+    there = bl.usm_empty(picture.shape, picture.dtype, queue)
+    queue.memcpy(there, picture).wait()
+    down = cv2.pyrDown(there, borderType=border, queue=queue)
+    np.testing.assert_array_equal(down.numpy(), cv2.pyrDown(picture, borderType=border, queue=queue))
+    for more in (-1, 0, 1):
+        wanted = (2 * size[1] + more, 2 * size[0] - more)
+        up = cv2.pyrUp(there, dstsize=wanted, queue=queue)
+        np.testing.assert_array_equal(up.numpy(), cv2.pyrUp(picture, dstsize=wanted, queue=queue))
+
+
+@pytest.mark.parametrize(
+    "call", [cv2.pyrDown, lambda a, dst, queue: cv2.resize(a, (26, 18), dst, interpolation=3, queue=queue)]
+)
+def test_results_in_the_memory_of_the_picture(queue: bl.Queue, call: Any) -> None:
+    memory = np.zeros(36 * 52 * 3, np.uint8)
+    whole = memory[: 36 * 52 * 3].reshape(36, 52, 3)
+    whole[:] = pixels("uint8", size=(36, 52))
+    result = memory[: 18 * 26 * 3].reshape(18, 26, 3)
+    wanted = call(whole.copy(), np.empty_like(result), queue=queue)
+    assert call(whole, result, queue=queue) is result
+    np.testing.assert_array_equal(result, wanted)
+
+
 def test_tensors() -> None:
     torch = pytest.importorskip("torch", reason="pip install torch")
     picture = pixels("uint8")

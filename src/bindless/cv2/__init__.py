@@ -73,7 +73,8 @@ from .constants import (
     WARP_RELATIVE_MAP as WARP_RELATIVE_MAP,
 )
 from .lenses import initUndistortRectifyMap, undistort, undistortPoints
-from .resizing import pyrDown, pyrUp, resize
+from .pyramids import pyrDown, pyrUp
+from .resizing import resize
 from .warping import remap, warpAffine, warpPerspective
 
 __all__ = [

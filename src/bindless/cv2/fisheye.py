@@ -9,7 +9,7 @@ import numpy as np
 
 from ..image.array_library import ArrayLike
 from ..sycl.queue.queue import Queue
-from .views import Array, camera_of, maps_of, move_points, target_of, view_of
+from .views import Array, View, camera_of, maps_of, move_points, remember_view, target_of, view_of
 
 __all__ = ["initUndistortRectifyMap", "undistortImage", "undistortPoints"]
 
@@ -64,8 +64,12 @@ def undistortImage(
     >>> cv2.fisheye.undistortImage(picture, K, None, Knew=K, queue=bindless.Queue("reference"))[1]
     array([9, 9, 9, 9, 9, 9], dtype=uint8)
     """
-    camera, target = camera_of("K", K, D, _MODEL), target_of("fisheye.undistortImage", "Knew", Knew, None, _UNIT)
-    return view_of("fisheye.undistortImage", distorted, camera, target, new_size, undistorted, queue)
+    name = "fisheye.undistortImage"
+
+    def make() -> View:
+        return View(camera_of("K", K, D, _MODEL), target_of(name, "Knew", Knew, None, _UNIT))
+
+    return view_of(name, distorted, remember_view((name, K, D, Knew), make), new_size, undistorted, queue)
 
 
 def initUndistortRectifyMap(

@@ -11,7 +11,7 @@ from ..camera.camera import matrix_of
 from ..image.array_library import ArrayLike
 from ..sycl.queue.queue import Queue
 from .arguments import size_of
-from .views import Array, camera_of, maps_of, move_points, target_of, view_of
+from .views import Array, View, camera_of, maps_of, move_points, remember_view, target_of, view_of
 
 __all__ = ["initUndistortRectifyMap", "undistort", "undistortPoints"]
 
@@ -68,9 +68,14 @@ def undistort(
     >>> cv2.undistort(picture, K, (-0.2, 0, 0, 0), queue=bindless.Queue("reference")).shape
     (4, 6)
     """
-    camera = camera_of("cameraMatrix", cameraMatrix, distCoeffs, _MODEL)
-    target = target_of("undistort", "newCameraMatrix", newCameraMatrix, None, cameraMatrix)
-    return view_of("undistort", src, camera, target, None, dst, queue)
+    name = "undistort"
+
+    def make() -> View:
+        camera = camera_of("cameraMatrix", cameraMatrix, distCoeffs, _MODEL)
+        return View(camera, target_of(name, "newCameraMatrix", newCameraMatrix, None, cameraMatrix))
+
+    view = remember_view((name, cameraMatrix, distCoeffs, newCameraMatrix), make)
+    return view_of(name, src, view, None, dst, queue)
 
 
 def initUndistortRectifyMap(

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..bindless_images.result_arrays import empty_result
 from ..image.array_library import AnyArray
-from ..model.enums import Boundary, Interpolation, Precision
+from ..model.arrays import Array
+from ..model.enums import Backend, Boundary, Interpolation, Precision
 from ..model.errors import ArgumentError
 from ..model.filter import Filter
 from ..model.resampling import Rounding
 from ..ndimage.places import Places
 from ..ndimage.plan import resample
-from ..ndimage.repeated import Key
+from ..ndimage.repeated import Key, recall
 from ..ndimage.source import Input, wait_unless_ordered
 from ..ndimage.target import Output
 from ..submission.command_stream import events_of_users
@@ -23,7 +25,7 @@ from .arguments import filter_of
 from .constants import BORDER_CONSTANT, BORDER_TRANSPARENT, INTER_NEAREST
 from .errors import left_to_cv2
 
-__all__ = ["draw", "output_of", "settle"]
+__all__ = ["arrays_of_processor", "draw", "output_of", "repeat", "settle"]
 
 
 def draw(
@@ -64,6 +66,15 @@ def draw(
     return target.deliver(_by_channel(function, source, places, interpolation, border, values))
 
 
+def repeat(
+    function: str, queue: Queue | None, src: Any, dst: Any, size: Any, *options: object
+) -> tuple[Key | None, Any]:
+    """The key of a call whose map follows from its options, and the result if an earlier one is repeated, or None."""
+    sizes = tuple(size) if isinstance(size, list) else size
+    key, call = recall(f"cv2.{function}", queue, src, dst, 0.0, (sizes, *options))
+    return key, None if call is None else call.submit(src, dst)
+
+
 def output_of(function: str, source: Input, dst: Any, shape: tuple[int, ...], rounding: Rounding = "even") -> Output:
     """The result, in the caller's array or in a new one.
 
@@ -76,6 +87,19 @@ def output_of(function: str, source: Input, dst: Any, shape: tuple[int, ...], ro
     if target.dtype != source.dtype:
         raise ArgumentError(f"dst is {target.dtype}; src is {source.dtype}, and the result too")
     return target
+
+
+def arrays_of_processor(source: Input, target: Output) -> tuple[Array, Array] | None:
+    """The packed pixels of the host and memory for the result, both (height, width, channels), if a processor computes
+    it: it needs no image of them. None of other calls."""
+    pixels, kind = source.pixels, source.dtype
+    if source.queue.device.backend is not Backend.reference or not isinstance(pixels, np.ndarray):
+        return None
+    packed: Array = np.require(pixels, kind, ["C_CONTIGUOUS", "ALIGNED"])
+    values = target.memory(kind, in_usm=False)
+    if values is None or np.may_share_memory(values, packed):
+        values = empty_result((*target.shape, packed.shape[-1]), kind)
+    return packed, values  # type: ignore[return-value]
 
 
 def settle(array: AnyArray, queue: Queue) -> None:

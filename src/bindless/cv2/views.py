@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, pi
 from typing import Any
 
@@ -10,24 +11,28 @@ import numpy.typing as npt
 
 from ..camera.camera import Camera, matrix_of
 from ..camera.lens import Lens
+from ..image.array_library import AnyArray
 from ..model.errors import ArgumentError
 from ..model.message_values import shown
 from ..ndimage.places import Places
-from ..sampling.fields import Field
+from ..ndimage.repeated import Call, recall
+from ..sampling.fields import Field, kind_of_fields, pack_fields
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import usm_empty
 from .arguments import border_values, picture_of, size_of
 from .constants import BORDER_CONSTANT, CV_32FC1, CV_32FC2, INTER_LINEAR
 from .errors import left_to_cv2
 from .pictures import draw
 from .warping import map_of
 
-__all__ = ["camera_of", "maps_of", "move_points", "target_of", "view_of"]
+__all__ = ["View", "camera_of", "maps_of", "move_points", "remember_view", "target_of", "view_of"]
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 _TYPES = {CV_32FC1: 1, CV_32FC2: 2, 37: 2}  # OpenCV 5 has another number
 _ROWS = 64  # of a map, computed at a time
+_MOST_VIEWS = 64
 _LIMITS = {"opencv": inf, "fisheye": pi / 2}  # OpenCV follows polynomials everywhere, rays in front of a fisheye alone
 
 
@@ -58,22 +63,67 @@ def _lens(camera: Camera, target: tuple[Camera, Floats]) -> Lens:
     return Lens.between(camera, ideal, back, _LIMITS[camera.model])
 
 
-def view_of(
-    function: str,
-    src: Any,
-    camera: Camera,
-    target: tuple[Camera, Floats],
-    size: Any,
-    dst: Any,
-    queue: Queue | None,
-) -> Any:
+class View:
+    """What a camera sees of the picture of another one: the same for all pictures."""
+
+    def __init__(self, camera: Camera, target: tuple[Camera, Floats]) -> None:
+        lens = _lens(camera, target)
+        self.map = map_of(lens.before)
+        self.fields = (Field.of_lens(lens.numbers, lens.behind),)
+        self.kind = kind_of_fields(self.fields)
+
+    def numbers(self, call: Call) -> AnyArray:
+        """Those of the lens, where a call reads them."""
+        there: dict[View, AnyArray] = call.queue._storage.setdefault(View, {})
+        numbers = there.get(self)
+        if numbers is None:
+            numbers, _ = pack_fields(call.queue, self.fields, on_device=False)
+            if call.on_device:
+                there_too = usm_empty(numbers.shape, numbers.dtype, call.queue)
+                call.queue.memcpy(there_too, numbers).wait()
+                numbers = there_too
+            if len(there) >= _MOST_VIEWS:
+                there.clear()
+            there[self] = numbers
+        return numbers
+
+
+_views: dict[Any, View] = {}
+
+
+def remember_view(key: tuple[Any, ...], make: Callable[[], View]) -> View:
+    """The view of a key, made once; the key has numbers in any form, and names."""
+    try:
+        values = tuple([one if one is None or type(one) is str else _value_of(one) for one in key])
+    except (TypeError, ValueError):  # no numbers: `make` tells
+        return make()
+    view = _views.get(values)
+    if view is None:
+        view = make()
+        if len(_views) >= _MOST_VIEWS:
+            _views.clear()
+        _views[values] = view
+    return view
+
+
+def _value_of(numbers: Any) -> tuple[Any, ...]:
+    array = np.asarray(numbers, np.float64)
+    return array.shape, array.tobytes()
+
+
+def view_of(function: str, src: Any, view: View, size: Any, dst: Any, queue: Queue | None) -> Any:
     """The picture that the camera of a view takes, as the caller gets it."""
+    sizes = tuple(size) if isinstance(size, list) else size
+    key, call = recall(f"cv2.{function}", queue, src, dst, 0.0, (sizes, view.kind))
+    if call is not None:
+        result = call.submit(src, dst, view.map, view.numbers(call))
+        if result is not None:
+            return result
     source = picture_of(function, src, queue)
     shape = size_of("new_size", size, (source.shape[0], source.shape[1]))
-    lens = _lens(camera, target)
-    places = Places(shape, map_of(lens.before), fields=(Field.of_lens(lens.numbers, lens.behind),))
+    places = Places(shape, view.map, fields=view.fields)
     values = border_values(0.0, source, BORDER_CONSTANT)
-    return draw(function, source, places, INTER_LINEAR, BORDER_CONSTANT, values, dst)
+    return draw(function, source, places, INTER_LINEAR, BORDER_CONSTANT, values, dst, key)
 
 
 def maps_of(

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..image.array_library import AnyArray, ArrayLike, hand_over, view
+from ..bindless_images.scratch_memory import leave_array
+from ..image.array_library import ArrayLike, hand_over
 from ..model.errors import ArgumentError
 from ..model.filter import CoordinateMap
 from ..ndimage.places import Places
-from ..ndimage.repeated import recall
-from ..ndimage.source import Input
+from ..ndimage.repeated import Key, recall
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import UsmArray
 from .arguments import (
     Floats,
     border_of,
@@ -28,19 +28,16 @@ from .arguments import (
 from .constants import (
     BORDER_CONSTANT,
     INTER_LINEAR,
-    INTER_NEAREST,
     WARP_FILL_OUTLIERS,
     WARP_INVERSE_MAP,
     WARP_RELATIVE_MAP,
 )
-from .errors import left_to_cv2
-from .pictures import draw, settle
+from .maps import layout_of_maps, stack_again, stack_maps
+from .pictures import draw
 
 __all__ = ["map_of", "remap", "warpAffine", "warpPerspective"]
 
 _OF_WARPS = WARP_FILL_OUTLIERS | WARP_INVERSE_MAP
-_STEPS_BITS = 5  # of fractions in fixed-point maps
-_FRACTION = (1 << _STEPS_BITS) - 1
 
 Size = Sequence[int]
 Scalar = float | Sequence[float]
@@ -110,17 +107,38 @@ def remap(
     array([[15, 10]], dtype=uint8)
     """
     name = "remap"
+    form = layout_of_maps(map1, map2)
+    key: Key | None = None
+    if form is not None:
+        options = interpolation, type(interpolation), borderMode, form
+        key, call = recall(f"cv2.{name}", queue, src, dst, borderValue, options)
+        again = None if call is None else stack_again(call, src, map1, map2, form)
+        if call is not None and again is not None:
+            result = call.submit(src, dst, None, again)
+            if result is not None:
+                _leave(call.queue, again, src, map1, map2)
+                return result
     flags = flags_of(name, "interpolation", interpolation, WARP_RELATIVE_MAP)
     kind, border = interpolation_of(name, flags), border_of(name, borderMode)
     source = picture_of(name, src, queue)
-    coords, shape = _maps(name, map1, map2, kind, source)
+    coords, shape = stack_maps(name, map1, map2, kind, source)
     step = float(bool(flags & WARP_RELATIVE_MAP))
     places = Places(shape, map_of(np.diag([step, step, 1.0])), coords)
-    result = draw(name, source, places, kind, border, border_values(borderValue, source, border), dst)
-    for value in (map1, map2):
-        if isinstance(coords, UsmArray) and value is not None and not isinstance(value, UsmArray):
-            hand_over(value, coords)
+    if isinstance(coords, UsmArray) is not source.on_device:
+        key = None
+    result = draw(name, source, places, kind, border, border_values(borderValue, source, border), dst, key)
+    _leave(source.queue, coords, None, map1, map2)
     return result
+
+
+def _leave(queue: Queue, coords: Any, src: Any, *maps: Any) -> None:
+    """Coordinates are left to the pool, maps on a device to their library; its stream is in order with ``src``."""
+    if isinstance(coords, tuple):  # Planes, or the caller's arrays
+        return
+    for value in maps:
+        if isinstance(coords, UsmArray) and value is not None and type(value) not in (UsmArray, type(src)):
+            hand_over(value, coords)
+    leave_array(queue, coords)
 
 
 def warpAffine(
@@ -262,49 +280,3 @@ def map_of(matrix: Floats) -> CoordinateMap:
     """The map of a matrix (3, 3) between centres at integers."""
     a, b, c, d, e, f, g, h, i = matrix.ravel().tolist()
     return CoordinateMap.pictures((a, b, 0.0, c, d, e, 0.0, f, 0.0, 0.0, 1.0, 0.0, g, h, 0.0, i), 0.0)
-
-
-def _maps(name: str, map1: Any, map2: Any, kind: int, source: Input) -> tuple[AnyArray, tuple[int, int]]:
-    """Coordinates (2, N), y first, and the shape of the result."""
-    first = view("map1", map1, source.queue)
-    second = None if map2 is None else view("map2", map2, source.queue)
-    if second is not None and not second.size:
-        second = None
-    both = first.ndim == 3 and first.shape[2] == 2
-    if not both and (first.ndim != 2 or second is None):
-        raise ArgumentError(
-            f"map1 has shape {tuple(first.shape)}: it is (height, width, 2), or (height, width) with map2"
-        )
-    shape = int(first.shape[0]), int(first.shape[1])
-    if second is not None and tuple(second.shape) != shape:
-        raise ArgumentError(f"map2 has shape {tuple(second.shape)}; that of map1 is {shape}")
-    if first.dtype == np.int16 and both:
-        x, y = _fixed(name, first, second, kind)
-    elif both and second is None:
-        x, y = first[..., 0], first[..., 1]
-    elif not both and second is not None and first.dtype == second.dtype:
-        x, y = first, second
-    else:
-        raise ArgumentError("map1 and map2 are of no form of OpenCV's: x and y, or both in map1 and None")
-    if x.dtype not in (np.float32, np.float64):
-        raise ArgumentError(f"map1 has dtype {first.dtype}: it is float32 or float64, or int16 with two channels")
-    if isinstance(x, UsmArray) or isinstance(y, UsmArray):
-        stack: UsmArray = usm_empty((2, *shape), x.dtype, source.queue)
-        stack[0], stack[1] = y, x
-        settle(stack, source.queue)
-        return stack.reshape(2, -1), shape
-    return np.stack([y, x]).reshape(2, -1), shape
-
-
-def _fixed(name: str, first: AnyArray, second: AnyArray | None, kind: int) -> tuple[AnyArray, AnyArray]:
-    """x and y of fixed-point maps: integers, and 1024 pairs of fractions."""
-    if not isinstance(first, np.ndarray) or isinstance(second, UsmArray):
-        raise left_to_cv2(name, "a fixed-point map on a device")
-    x, y = first[..., 0].astype(np.float32), first[..., 1].astype(np.float32)
-    if second is None or kind == INTER_NEAREST:
-        return x, y
-    if second.dtype != np.uint16:
-        raise ArgumentError(f"map2 has dtype {second.dtype}: that of a fixed-point map is uint16")
-    pairs = second.astype(np.int32)
-    scale = np.float32(1 / (_FRACTION + 1))
-    return x + (pairs & _FRACTION) * scale, y + (pairs >> _STEPS_BITS & _FRACTION) * scale
