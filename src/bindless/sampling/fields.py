@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.scratch_memory import array_in, take
-from ..camera.lens import Lens
+from ..camera.lens import Lens, is_plain
 from ..core._submission import array_layout
 from ..model.arrays import Array
 from ..model.enums import Interpolation
@@ -139,6 +139,10 @@ def kind_of_fields(fields: Sequence[Field]) -> FieldKind:
     if not fields:
         return FieldKind.none
     first, *others = fields
+    if first.interpolation is None:
+        assert isinstance(first.vectors, np.ndarray)
+        has_own_code = not others and is_plain(first.vectors.view(_FLOAT64).ravel())
+        return FieldKind.lens if has_own_code else FieldKind.any
     grid = first.vectors.shape[:-1]
     is_linear = first.interpolation is Interpolation.linear and min(grid) > 1 and math.prod(grid) < _MOST_VECTORS
     return FieldKind.linear if is_linear and not others else FieldKind.any

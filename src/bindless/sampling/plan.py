@@ -17,6 +17,7 @@ from ..model.errors import InvalidError
 
 if TYPE_CHECKING:
     from ..core._submission import Prepared
+    from ..model.arrays import Array
     from ..model.filter import CoordinateMap
     from ..model.image_handles import SampledImageHandle
     from ..model.resampling import Resampling, Window
@@ -88,6 +89,8 @@ class Plan:
     ----------
     image : CallImage
         The image, which the plan keeps.
+    reads_memory : bool
+        Whether ``submit_in_place`` is there.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class Plan:
         self._key, self._record = self.image.key, self.image.record
         self._picture = replace(picture, handle=self.image.raw, descriptor=desc, values=0, coords=0)
         self._is_empty = math.prod(picture.shape) == 0
+        self.reads_memory = False
 
     def submit(
         self,
@@ -145,6 +149,20 @@ class Plan:
         offset: int = 0,
     ) -> Event | None:
         """``submit`` of a picture with values, of an image that exists."""
+        raise NotImplementedError
+
+    def submit_in_place(
+        self, map_: CoordinateMap, out: Array, texels: Array, coords: Array | tuple[Array, Array] | None
+    ) -> None:
+        """Compute one picture of an array of the host, which is read where it lies, and not of the image's texels.
+
+        Parameters
+        ----------
+        map_, out, coords
+            As of ``submit``, on the host; vectors of two components also as packed arrays of each.
+        texels : Array
+            Packed texels of the whole image, aligned; they do not overlap ``out``.
+        """
         raise NotImplementedError
 
     def move(self, first: tuple[int, int, int], window: Window) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...submission.event import Event
     from ...sycl.queue.queue import Queue
 
-__all__ = ["Arrangement", "MemoryPicture", "is_supported"]
+__all__ = ["Arrangement", "MemoryPicture", "Planes", "is_supported", "picture_arguments"]
 
 _MOST_AXES, _MOST_CHANNELS, _MOST_LAYERS = 3, 4, 1 << 15
 _FLOAT64 = np.dtype(np.float64)
@@ -49,7 +49,7 @@ def is_supported(queue: Queue, texel: DType, value: DType, filter_: Filter) -> b
         and value in _ELEMENTS
         and texel.isnative
         and value.isnative
-        and not (filter_.is_cubic and texel.kind != "f")
+        and not (filter_.is_spline and texel.kind != "f")
         and not filter_.ignore_nan
         and queue._backend.resampling is None
         and device.has(Aspect.fp64)
@@ -163,6 +163,72 @@ def _rows(keeps: Sequence[bool], columns: int) -> tuple[int, ...]:
     return tuple(entries)
 
 
+def picture_arguments(
+    arranged: Arrangement,
+    texel: DType,
+    value: DType,
+    filter_: Filter,
+    centre: float,
+    coords: DType | None = None,
+    *,
+    fields: FieldKind = FieldKind.none,
+    rounding: Rounding = "away",
+) -> tuple[str, dict[str, Any]]:
+    """The kernel of ``MemoryPicture``, and its arguments by the names of its parameters, in their order: no arrays, and
+    zeros for the matrix.
+    """
+    dims, count = arranged.dimensions, math.prod(arranged.picture)
+    name = choose.memory_picture(dims, texel)
+    kind: DType = np.dtype(np.uint8) if texel.kind == "b" else texel
+    reach = sum(abs(step) * (size - 1) for step, size in zip(arranged.strides, arranged.sizes))
+    reach += abs(arranged.channel) * (arranged.channels - 1) + abs(arranged.layer) * (arranged.layers - 1)
+    packed = arranged.strides[0] == arranged.channels and (arranged.channels == 1 or arranged.channel == 1)
+    format_ = memory_format(value, kind, arranged.channels)
+    mode = memory_mode(
+        filter_, arranged.picture, arranged.keeps, coords, centre, packed=packed, small=reach < _SMALL,
+        fields=fields, rounding=rounding,
+    )  # fmt: skip
+    width, height, depth = arranged.picture
+    values: dict[str, Any] = dict.fromkeys([parameter.name for parameter in parameters_of(name)], 0.0)
+    values |= {f"step_{axis}": step for axis, step in zip("xyz", arranged.strides)}
+    values |= {f"size_{axis}": size for axis, size in zip("xyz", arranged.sizes)}
+    values |= {
+        "texels": None, "coords": None, "values": None, "step_channel": arranged.channel,
+        "step_layer": arranged.layer, "centre": centre, "fill": filter_.fill, "component": -count,
+        "first_coord": 0 if fields else (dims - 1) * count,
+        "width": width, "height": height, "depth": depth, "format": format_, "mode": mode,
+    }  # fmt: skip
+    return name, values
+
+
+class Planes(NamedTuple):
+    """Vectors of two components of float32, each packed in an array of its own, read where they lie.
+
+    Attributes
+    ----------
+    first : object
+        The array of the components along x, or a pointer to its first element.
+    x, y : int
+        Addresses of the components.
+    nbytes : int
+        Of the components along an axis.
+    """
+
+    first: object
+    x: int
+    y: int
+    nbytes: int
+
+    @property
+    def distance(self) -> int:
+        """Elements from the components along x to those along y."""
+        return (self.y - self.x) // 4
+
+    def is_apart(self, place: int, nbytes: int) -> bool:
+        """Whether memory at an address has none of the components."""
+        return all(place + nbytes <= start or start + self.nbytes <= place for start in (self.x, self.y))
+
+
 class MemoryPicture:
     """Pictures of arrays of one description, of which the map and the addresses are left open.
 
@@ -200,32 +266,15 @@ class MemoryPicture:
         rounding: Rounding = "away",
     ) -> None:
         self._queue = queue
-        dims, count = arranged.dimensions, math.prod(arranged.picture)
-        name = choose.memory_picture(dims, texel)
-        kind: DType = np.dtype(np.uint8) if texel.kind == "b" else texel
-        reach = sum(abs(step) * (size - 1) for step, size in zip(arranged.strides, arranged.sizes))
-        reach += abs(arranged.channel) * (arranged.channels - 1) + abs(arranged.layer) * (arranged.layers - 1)
-        packed = arranged.strides[0] == arranged.channels and (arranged.channels == 1 or arranged.channel == 1)
-        format_ = memory_format(value, kind, arranged.channels)
-        mode = memory_mode(
-            filter_, arranged.picture, arranged.keeps, coords, centre, packed=packed, small=reach < _SMALL,
-            fields=fields, rounding=rounding,
-        )  # fmt: skip
-        self._kernel = builtin_kernel(queue, name, format=format_, mode=mode)
+        name, values = picture_arguments(
+            arranged, texel, value, filter_, centre, coords, fields=fields, rounding=rounding
+        )
+        self._kernel = builtin_kernel(queue, name, format=values["format"], mode=values["mode"])
         self._space = rows_range(arranged.picture, arranged.layers)
-        parameters = [parameter.name for parameter in parameters_of(name)]
-        width, height, depth = arranged.picture
-        values: dict[str, Any] = dict.fromkeys(parameters, 0.0)
-        values |= {f"step_{axis}": step for axis, step in zip("xyz", arranged.strides)}
-        values |= {f"size_{axis}": size for axis, size in zip("xyz", arranged.sizes)}
-        values |= {
-            "texels": None, "coords": None, "values": None, "step_channel": arranged.channel,
-            "step_layer": arranged.layer, "centre": centre, "fill": filter_.fill, "component": -count,
-            "first_coord": 0 if fields else (dims - 1) * count,
-            "width": width, "height": height, "depth": depth, "format": format_, "mode": mode,
-        }  # fmt: skip
+        parameters = list(values)
         self._arguments = typed_arguments(name, values)
         self._texels, self._coords, self._values = map(parameters.index, ("texels", "coords", "values"))
+        self._planes = slice(parameters.index("first_coord"), parameters.index("component") + 1)
         first = parameters.index("m00")
         self._matrix = slice(first, first + 12)
         self._rows = itemgetter(*arranged.rows)
@@ -245,9 +294,13 @@ class MemoryPicture:
         map_ : CoordinateMap
             An affine map, over the axes that change.
         texels, values, coords : object
-            Arrays on the device, or pointers to their first elements; values and coordinates are packed.
+            Arrays on the device, or pointers to their first elements; values and coordinates are packed, or these are
+            ``Planes``.
         """
         arguments = self._arguments.copy()
+        if type(coords) is Planes:
+            arguments[self._planes] = np.int64(0), np.int64(coords.distance)
+            coords = coords.first
         arguments[self._matrix] = self._rows(map_.matrix + _NUMBERS)
         arguments[self._texels], arguments[self._coords], arguments[self._values] = texels, coords, values
         return self._queue.parallel_for(self._space, self._kernel, *arguments, depends_on=depends_on)

@@ -6,13 +6,23 @@ They depend on the plan alone. Addresses are written in when a program runs: it 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from ...kernels.launch_range import GROUP
+from ...kernels.manifest import parameters_of
 from . import cuda, processor
 from .plan import MemoryPlan
 
-__all__ = ["HOST_FUNCTION", "Program", "command", "cuda_program", "host_program", "texture_command"]
+__all__ = [
+    "HOST_FUNCTION",
+    "Program",
+    "command",
+    "cuda_program",
+    "host_program",
+    "launch_command",
+    "texture_command",
+]
 
 HOST_FUNCTION = "blrSampleGradients"
 """The function of the reference driver that computes samples and their derivatives."""
@@ -117,6 +127,41 @@ def command(function: int, grid: Sequence[int], contents: bytes, patches: Sequen
         words += patch
     padded = contents + bytes(-len(contents) % 8)
     return [*words, *struct.unpack(f"{len(padded) // 8}q", padded)]
+
+
+_LETTERS = {"int": "i", "uint": "I", "long": "q", "ulong": "Q", "float": "f", "double": "d"}
+
+
+def launch_command(
+    function: int,
+    name: str,
+    groups: Sequence[int],
+    values: Mapping[str, Any],
+    arrays: Mapping[str, tuple[int, int]],
+) -> list[int]:
+    """The words that launch a built-in kernel.
+
+    Parameters
+    ----------
+    function : int
+        Its index among the program's names.
+    name : str
+        The kernel.
+    groups : Sequence[int]
+        Three numbers of groups of ``GROUP`` work-items.
+    values : Mapping[str, Any]
+        Numbers by the names of parameters.
+    arrays : Mapping[str, tuple[int, int]]
+        Buffers by the names of parameters, and the first byte of each. Other pointers are 0.
+    """
+    letters, numbers, patches = "@", [], []
+    for type_, parameter in parameters_of(name):
+        letter = _LETTERS.get(type_, "P")
+        letters += letter
+        if parameter in arrays:
+            patches.append((struct.calcsize(letters) - struct.calcsize(letter), *arrays[parameter]))
+        numbers.append(0 if letter == "P" else values[parameter])
+    return command(function, (*groups, GROUP, 1, 1), struct.pack(letters, *numbers), patches)
 
 
 def texture_command(buffer: int, start: int, description: Sequence[int]) -> list[int]:

@@ -1,0 +1,459 @@
+/* Projections of a volume, their transpose and back projection, from the views of filter/view_table.h. PASS selects the kernel:
+ *
+ *     FORWARD  sums along rays: csrc/reference/projections has the same ones
+ *     SCALE    values times the lengths of their rays between two planes
+ *     ADJOINT  the transpose: each texel gathers the scaled values of the rays through it, with the weights of the sums
+ *     BACK     each texel adds the values where its ray meets the detector
+ *     FILTER   rows of values times weights, convolved with a response
+ *
+ * Volumes are [size_z][size_y][size_x], values [views][rows][columns]; all are packed floats. */
+#include "mode.h"
+#include "bindless/filter/view_table.h"
+
+#define FORWARD 0
+#define SCALE 1
+#define ADJOINT 2
+#define BACK 3
+#define FILTER 4
+
+#define MULTIPLY_ADD(A, B, C) __builtin_fmaf(A, B, C)
+#define MIN(A, B) ((A) < (B) ? (A) : (B))
+#define MAX(A, B) ((A) > (B) ? (A) : (B))
+
+
+#define FARTHEST 1e9f /* places and steps of rays that count, in texels */
+#define NEAREST 1e-6f /* of texels to the source, as a share of the detector's distance */
+
+enum { COLUMN = 4 }; /* texels of a work-item, one above the other */
+
+#if PASS != SCALE && PASS != FILTER
+
+/* The integer nearest to a number of less than 2^22, without the conversions that GPUs have few units for. */
+struct whole {
+    float value;
+    int number;
+};
+
+INLINED struct whole nearest(float x)
+{
+    const float shifted = x + 0x1.8p23f;
+    return (struct whole){shifted - 0x1.8p23f, __builtin_astype(shifted, int) - 0x4B400000};
+}
+
+#if PASS != ADJOINT
+/* The same downwards, but for integers, which may give the one below: linear interpolation is the same there. */
+INLINED struct whole below(float x) { return nearest(x - 0.5f); }
+#endif
+
+#endif
+
+#if PASS == FORWARD || PASS == SCALE || PASS == ADJOINT
+
+/* The rays of a view. */
+struct rays {
+    float4 depth, across, across_step, up, up_step;
+};
+
+INLINED struct rays rays_of(global const float4 *view)
+{
+    return (struct rays){view[BINDLESS_VIEW_DEPTH], view[BINDLESS_VIEW_ACROSS], view[BINDLESS_VIEW_ACROSS_STEP],
+                         view[BINDLESS_VIEW_UP], view[BINDLESS_VIEW_UP_STEP]};
+}
+
+/* A vector of the table for a pixel. */
+INLINED float of_pixel(float4 vector, float column, float row)
+{
+    return MULTIPLY_ADD(vector.z, row, MULTIPLY_ADD(vector.y, column, vector.x));
+}
+
+#if PASS != ADJOINT
+
+/* A ray: places at the middle plane, and steps from a plane to the next. */
+struct ray {
+    float across, across_step, up, up_step;
+};
+
+INLINED struct ray ray_to(struct rays rays, float column, float row)
+{
+    const float unit = 1.0f / of_pixel(rays.depth, column, row);
+    return (struct ray){of_pixel(rays.across, column, row) * unit, of_pixel(rays.across_step, column, row) * unit,
+                        of_pixel(rays.up, column, row) * unit, of_pixel(rays.up_step, column, row) * unit};
+}
+
+INLINED bool is_near(float number) { return number < FARTHEST && number > -FARTHEST; }
+
+/* The length of a ray between two planes, 0 of one that counts for nothing. */
+INLINED float length_of(struct rays rays, struct ray ray)
+{
+    const float a = ray.across_step * rays.across.w, u = ray.up_step * rays.across_step.w, l = rays.up.w;
+    const bool counts = is_near(ray.across) && is_near(ray.across_step) && is_near(ray.up) && is_near(ray.up_step);
+    return counts ? __builtin_sqrtf(MULTIPLY_ADD(a, a, MULTIPLY_ADD(u, u, l * l))) : 0.0f;
+}
+
+#endif
+
+#endif
+
+#if PASS == FORWARD
+
+/* A work-group has a tile of pixels. Each ray has PARTS work-items, which take planes in turns. Neighbouring items have the
+ * same ray if planes are across x, the axis of neighbouring texels; else they have neighbouring rays. */
+enum { RAYS = 32, TILE = 8, PARTS = 8 };
+
+/* The planes where place + (plane - middle) * step lies in (-1, size). */
+INLINED void limit(float place, float step, float middle, float size, float *low, float *high)
+{
+    if (step == 0.0f) {
+        if (!(place > -1.0f && place < size)) *high = -1.0f;
+        return;
+    }
+    const float first = (-1.0f - place) / step + middle, last = (size - place) / step + middle;
+    *low = __builtin_fmaxf(*low, __builtin_fminf(first, last));
+    *high = __builtin_fminf(*high, __builtin_fmaxf(first, last));
+}
+
+INLINED float texel_at(global const float *plane, int across, int up, int size_across, int size_up, int next, int above)
+{
+    const bool inside = across >= 0 && across < size_across && up >= 0 && up < size_up;
+    return inside ? plane[across * next + up * above] : 0.0f;
+}
+
+kernel __attribute__((reqd_work_group_size(RAYS * PARTS, 1, 1)))
+void bindless_projector_forward(global const float *volume, uint size_x, uint size_y, uint size_z, global const float4 *views,
+                                uint num_views, uint columns, uint rows, global float *values)
+{
+    local float sums[PARTS][RAYS];
+    const uint item = (uint)bindless_local_id(0), tile = rows == 1 ? RAYS : TILE;
+    for (uint number = (uint)bindless_group_id(2); number < num_views; number += (uint)bindless_group_count(2)) {
+        const struct rays rays = rays_of(views + number * BINDLESS_VIEW_VECTORS);
+        const uint axis = (uint)rays.depth.w;
+        const int size_across = (int)(axis == 0 ? size_y : size_x), size_up = (int)(axis == 2 ? size_y : size_z);
+        const int size = (int)(axis == 0 ? size_x : axis == 1 ? size_y : size_z);
+        const int next = axis == 0 ? (int)size_x : 1, above = (int)(axis == 2 ? size_x : size_x * size_y);
+        const int stride = axis == 0 ? 1 : axis == 1 ? (int)size_x : (int)(size_x * size_y);
+        const uint ray = axis == 0 ? item / PARTS : item % RAYS, part = axis == 0 ? item % PARTS : item / RAYS;
+        const uint column = (uint)bindless_group_id(0) * tile + ray % tile;
+        const uint row = (uint)bindless_group_id(1) * (RAYS / tile) + ray / tile;
+        float sum = 0.0f;
+        if (column < columns && row < rows) {
+            const float x = (float)column - 0.5f * (float)(columns - 1), y = (float)row - 0.5f * (float)(rows - 1);
+            const struct ray to = ray_to(rays, x, y);
+            const float length = length_of(rays, to), middle = (float)((size - 1) / 2);
+            float low = 0.0f, high = length > 0.0f ? (float)(size - 1) : -1.0f;
+            limit(to.across, to.across_step, middle, (float)size_across, &low, &high);
+            limit(to.up, to.up_step, middle, (float)size_up, &low, &high);
+            const float last_across = (float)(size_across - 1), last_up = (float)(size_up - 1);
+            /* One plane more on both sides: places are rounded. Texels outside weigh nothing. */
+            const int begin = high >= low ? MAX((int)low - 1, 0) : 0, end = high >= low ? MIN((int)high + 3, size) : 0;
+            float along = (float)(begin + (int)part) - middle;
+            for (int plane = begin + (int)part; plane < end; plane += PARTS, along += (float)PARTS) {
+                float a = MULTIPLY_ADD(along, to.across_step, to.across), u = MULTIPLY_ADD(along, to.up_step, to.up);
+                struct whole low_a = below(a), low_u = below(u);
+                float t00, t10, t01, t11;
+                if (low_a.value >= 0.0f && low_a.value < last_across && low_u.value >= 0.0f && low_u.value < last_up) {
+                    global const float *texels = volume + (plane * stride + low_a.number * next + low_u.number * above);
+                    t00 = texels[0], t10 = texels[next], t01 = texels[above], t11 = texels[next + above];
+                } else if (size_up == 1 && u == 0.0f && low_a.value >= 0.0f && low_a.value < last_across) { /* a picture */
+                    global const float *texels = volume + (plane * stride + low_a.number * next);
+                    t00 = texels[0], t10 = texels[next], t01 = 0.0f, t11 = 0.0f;
+                    low_u.value = u;
+                } else {
+                    global const float *texels = volume + plane * stride;
+                    a = __builtin_fminf(__builtin_fmaxf(a, -1.5f), last_across + 1.5f);
+                    u = __builtin_fminf(__builtin_fmaxf(u, -1.5f), last_up + 1.5f);
+                    low_a = below(a), low_u = below(u);
+                    const int i = low_a.number, j = low_u.number;
+                    t00 = texel_at(texels, i, j, size_across, size_up, next, above);
+                    t10 = texel_at(texels, i + 1, j, size_across, size_up, next, above);
+                    t01 = texel_at(texels, i, j + 1, size_across, size_up, next, above);
+                    t11 = texel_at(texels, i + 1, j + 1, size_across, size_up, next, above);
+                }
+                const float rest = a - low_a.value, lower = MULTIPLY_ADD(rest, t10 - t00, t00);
+                const float upper = MULTIPLY_ADD(rest, t11 - t01, t01);
+                sum += MULTIPLY_ADD(u - low_u.value, upper - lower, lower);
+            }
+            sum *= length;
+        }
+        sums[part][ray] = sum;
+        bindless_barrier();
+        if (item < RAYS) {
+            const uint to_column = (uint)bindless_group_id(0) * tile + item % tile;
+            const uint to_row = (uint)bindless_group_id(1) * (RAYS / tile) + item / tile;
+            float total = 0.0f;
+            UNROLLED for (int other = 0; other < PARTS; other++) total += sums[other][item];
+            if (to_column < columns && to_row < rows) values[((ulong)number * rows + to_row) * columns + to_column] = total;
+        }
+        bindless_barrier();
+    }
+}
+
+#elif PASS == SCALE
+
+kernel void bindless_projector_scale(global const float *values, global const float4 *views, uint num_views, uint columns,
+                                     uint rows, global float *scaled)
+{
+    const uint column = (uint)bindless_global_id(0), row = (uint)bindless_global_id(1);
+    if (column >= columns || row >= rows) return;
+    for (uint number = (uint)bindless_global_id(2); number < num_views; number += (uint)bindless_global_size(2)) {
+        const struct rays rays = rays_of(views + number * BINDLESS_VIEW_VECTORS);
+        const float x = (float)column - 0.5f * (float)(columns - 1), y = (float)row - 0.5f * (float)(rows - 1);
+        const ulong place = ((ulong)number * rows + row) * columns + column;
+        const float length = length_of(rays, ray_to(rays, x, y));
+        scaled[place] = length > 0.0f ? values[place] * length : 0.0f;
+    }
+}
+
+#elif PASS == ADJOINT
+
+/* The weight of a texel so far from a ray. */
+INLINED float weight_at(float distance)
+{
+    const float weight = 1.0f - __builtin_fabsf(distance); /* 0 of what is no number, too */
+#ifdef __NVPTX__
+    return __nvvm_saturate_f(weight); /* a part of the instruction before */
+#else
+    return __builtin_fmaxf(weight, 0.0f);
+#endif
+}
+
+/* The numbers of an axis of the detector from `low` to `high`, beside its middle, and a little beyond for places are rounded.
+ * All of them where the bounds are no numbers. */
+struct range {
+    int first, last;
+};
+
+INLINED struct range range_of(float low, float high, uint count)
+{
+    const float most = (float)(count - 1), middle = 0.5f * most, inward = 0.49f;
+    if (!(low <= high)) return (struct range){0, (int)count - 1};
+    const float first = __builtin_fminf(__builtin_fmaxf(low + middle + inward, 0.0f), most + 1.0f);
+    const float last = __builtin_fminf(__builtin_fmaxf(high + middle - inward, -1.0f), most);
+    return (struct range){nearest(first).number, nearest(last).number};
+}
+
+/* A vector of the table, linear in the number of the plane. */
+INLINED float4 on_plane(float4 place, float4 step, float along)
+{
+    return (float4)(MULTIPLY_ADD(along, step.x, place.x), MULTIPLY_ADD(along, step.y, place.y), MULTIPLY_ADD(along, step.z, place.z), 0.0f);
+}
+
+INLINED float of_axis(float4 vector, uint axis) { return axis == 0 ? vector.x : axis == 1 ? vector.y : vector.z; }
+
+INLINED float of_place(float4 vector, float x, float y, float z)
+{
+    return MULTIPLY_ADD(vector.x, x, MULTIPLY_ADD(vector.y, y, MULTIPLY_ADD(vector.z, z, vector.w)));
+}
+
+/* The gather of one texel from the rays of any view. The rays through its neighbours in the plane bound those through it. */
+INLINED float gather_any(struct rays rays, global const float4 *view, float3 place, float a, float u, float along,
+                         global const float *values, uint columns, uint rows)
+{
+    const uint axis = (uint)rays.depth.w, of_across = axis == 0 ? 1 : 0, of_up = axis == 2 ? 1 : 2;
+    const float4 column = view[BINDLESS_VIEW_COLUMN], row = view[BINDLESS_VIEW_ROW], distance = view[BINDLESS_VIEW_DISTANCE];
+    float low[2] = {FARTHEST, FARTHEST}, high[2] = {-FARTHEST, -FARTHEST};
+    int signs = 0;
+    UNROLLED for (int corner = 0; corner < 4; corner++)
+    {
+        const float i = corner & 1 ? 1.0f : -1.0f, j = corner & 2 ? 1.0f : -1.0f;
+        const float w = of_place(distance, place.x, place.y, place.z) + i * of_axis(distance, of_across) + j * of_axis(distance, of_up);
+        const float c = of_place(column, place.x, place.y, place.z) + i * of_axis(column, of_across) + j * of_axis(column, of_up);
+        const float r = of_place(row, place.x, place.y, place.z) + i * of_axis(row, of_across) + j * of_axis(row, of_up);
+        signs += w > NEAREST ? 1 : w < -NEAREST ? -1 : 0;
+        const float unit = 1.0f / w;
+        low[0] = __builtin_fminf(low[0], c * unit), high[0] = __builtin_fmaxf(high[0], c * unit);
+        low[1] = __builtin_fminf(low[1], r * unit), high[1] = __builtin_fmaxf(high[1], r * unit);
+    }
+    const bool bounded = signs == 4 || signs == -4;
+    const struct range across_range = range_of(bounded ? low[0] : 1.0f, bounded ? high[0] : 0.0f, columns);
+    const struct range up_range = range_of(bounded ? low[1] : 1.0f, bounded ? high[1] : 0.0f, rows);
+    const float4 across = on_plane(rays.across, rays.across_step, along), up = on_plane(rays.up, rays.up_step, along);
+    float sum = 0.0f;
+    for (int r = up_range.first; r <= up_range.last; r++)
+        for (int c = across_range.first; c <= across_range.last; c++) {
+            const float x = (float)c - 0.5f * (float)(columns - 1), y = (float)r - 0.5f * (float)(rows - 1);
+            const float unit = 1.0f / of_pixel(rays.depth, x, y);
+            const float weight = weight_at(MULTIPLY_ADD(of_pixel(across, x, y), unit, -a)) *
+                                 weight_at(MULTIPLY_ADD(of_pixel(up, x, y), unit, -u));
+            if (weight > 0.0f) sum = MULTIPLY_ADD(weight, values[(uint)r * columns + (uint)c], sum);
+        }
+    return sum;
+}
+
+/* Gathers a column of texels of a view whose rows are above one another along z, as are its rays: what is across depends on
+ * the columns of the detector alone. */
+INLINED void gather_upright(struct rays rays, global const float4 *view, float3 place, float a, float u, float along,
+                            global const float *values, uint columns, uint rows, float sums[COLUMN])
+{
+    const uint of_across = (uint)rays.depth.w == 0 ? 1 : 0;
+    const float4 column = view[BINDLESS_VIEW_COLUMN], distance = view[BINDLESS_VIEW_DISTANCE];
+    const float w = of_place(distance, place.x, place.y, place.z), w_step = of_axis(distance, of_across);
+    const float c = of_place(column, place.x, place.y, place.z), c_step = of_axis(column, of_across);
+    const float before = w - w_step, behind = w + w_step;
+    const bool bounded = (before > NEAREST && behind > NEAREST) || (before < -NEAREST && behind < -NEAREST);
+    const float one = (c - c_step) / before, other = (c + c_step) / behind;
+    const struct range range = range_of(bounded ? __builtin_fminf(one, other) : 1.0f, bounded ? __builtin_fmaxf(one, other) : 0.0f, columns);
+    const float4 across = on_plane(rays.across, rays.across_step, along), up = on_plane(rays.up, rays.up_step, along);
+    const float middle = 0.5f * (float)(rows - 1), per_row = 1.0f / up.z;
+    for (int number = range.first; number <= range.last; number++) {
+        const float x = (float)number - 0.5f * (float)(columns - 1);
+        const float depth = MULTIPLY_ADD(rays.depth.y, x, rays.depth.x), unit = 1.0f / depth;
+        const float weight = weight_at(MULTIPLY_ADD(MULTIPLY_ADD(across.y, x, across.x), unit, -a));
+        if (weight == 0.0f) continue;
+        /* Places above the first texel, and steps, along the rows. */
+        const float first = MULTIPLY_ADD(MULTIPLY_ADD(up.y, x, up.x), unit, -u), next = up.z * unit;
+        const float low = (-1.0f - first) * (depth * per_row), high = ((float)COLUMN - first) * (depth * per_row);
+        const struct range through = range_of(__builtin_fminf(low, high), __builtin_fmaxf(low, high), rows);
+        global const float *pixel = values + ((uint)through.first * columns + (uint)number);
+        float y = (float)through.first - middle;
+        for (int row = through.first; row <= through.last; row++, y += 1.0f, pixel += columns) {
+            const float at = MULTIPLY_ADD(next, y, first), value = *pixel * weight;
+            UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = MULTIPLY_ADD(weight_at(at - (float)k), value, sums[k]);
+        }
+    }
+}
+
+kernel void bindless_projector_adjoint(global const float *values, uint size_x, uint size_y, uint size_z,
+                                       global const float4 *views, uint num_views, uint columns, uint rows, global float *volume)
+{
+    const uint x = (uint)bindless_global_id(0), y = (uint)bindless_global_id(1);
+    if (x >= size_x || y >= size_y) return;
+    const float middle_x = 0.5f * (float)(size_x - 1), middle_y = 0.5f * (float)(size_y - 1), middle_z = 0.5f * (float)(size_z - 1);
+    for (uint z = (uint)bindless_global_id(2) * COLUMN; z < size_z; z += (uint)bindless_global_size(2) * COLUMN) {
+        float sums[COLUMN];
+        UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = 0.0f;
+        for (uint number = 0; number < num_views; number++) {
+            global const float4 *view = views + number * BINDLESS_VIEW_VECTORS;
+            global const float *of_view = values + (ulong)number * rows * columns;
+            const struct rays rays = rays_of(view);
+            const uint axis = (uint)rays.depth.w;
+            const float3 place = (float3)((float)x - middle_x, (float)y - middle_y, (float)z - middle_z);
+            if (rays.depth.x == 0.0f && rays.depth.y == 0.0f && rays.depth.z == 0.0f) continue;
+            if (axis != 2 && rays.depth.z == 0.0f && rays.across.z == 0.0f && rays.across_step.z == 0.0f) {
+                const float along = axis == 0 ? (float)x - (float)((size_x - 1) / 2) : (float)y - (float)((size_y - 1) / 2);
+                gather_upright(rays, view, place, (float)(axis == 0 ? y : x), (float)z, along, of_view, columns, rows, sums);
+                continue;
+            }
+            for (int k = 0; k < COLUMN; k++) {
+                const float a = (float)(axis == 0 ? y : x), u = axis == 2 ? (float)y : (float)z + (float)k;
+                const float along = axis == 0   ? (float)x - (float)((size_x - 1) / 2)
+                                    : axis == 1 ? (float)y - (float)((size_y - 1) / 2)
+                                                : (float)z + (float)k - (float)((size_z - 1) / 2);
+                const float3 at = (float3)(place.x, place.y, place.z + (float)k);
+                const float sum = gather_any(rays, view, at, a, u, along, of_view, columns, rows);
+                UNROLLED for (int i = 0; i < COLUMN; i++) sums[i] += i == k ? sum : 0.0f;
+            }
+        }
+        UNROLLED for (int k = 0; k < COLUMN; k++)
+            if (z + k < size_z) volume[((ulong)(z + k) * size_y + y) * size_x + x] = sums[k];
+    }
+}
+
+#elif PASS == BACK
+
+INLINED float pixel_at(global const float *values, int column, int row, int columns, int rows)
+{
+    return column >= 0 && column < columns && row >= 0 && row < rows ? values[row * columns + column] : 0.0f;
+}
+
+INLINED float of_place(float4 vector, float x, float y, float z)
+{
+    return MULTIPLY_ADD(vector.x, x, MULTIPLY_ADD(vector.y, y, MULTIPLY_ADD(vector.z, z, vector.w)));
+}
+
+kernel void bindless_projector_back(global const float *values, uint size_x, uint size_y, uint size_z,
+                                    global const float4 *views, uint num_views, uint columns, uint rows, global float *volume,
+                                    uint power)
+{
+    const uint x = (uint)bindless_global_id(0), y = (uint)bindless_global_id(1);
+    if (x >= size_x || y >= size_y) return;
+    const float place_x = (float)x - 0.5f * (float)(size_x - 1), place_y = (float)y - 0.5f * (float)(size_y - 1);
+    const float middle_column = 0.5f * (float)(columns - 1), middle_row = 0.5f * (float)(rows - 1);
+    const float last_column = (float)(columns - 1), last_row = (float)(rows - 1);
+    for (uint z = (uint)bindless_global_id(2) * COLUMN; z < size_z; z += (uint)bindless_global_size(2) * COLUMN) {
+        const float place_z = (float)z - 0.5f * (float)(size_z - 1);
+        float sums[COLUMN];
+        UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = 0.0f;
+        for (uint number = 0; number < num_views; number++) {
+            global const float4 *view = views + number * BINDLESS_VIEW_VECTORS;
+            global const float *of_view = values + (ulong)number * rows * columns;
+            const float4 column = view[BINDLESS_VIEW_COLUMN], row = view[BINDLESS_VIEW_ROW], distance = view[BINDLESS_VIEW_DISTANCE];
+            const float first_column = of_place(column, place_x, place_y, place_z);
+            const float first_row = of_place(row, place_x, place_y, place_z);
+            const float first = of_place(distance, place_x, place_y, place_z);
+            /* Rows above one another along z: the column and the distance are the same for all texels. */
+            const bool is_upright = distance.z == 0.0f && column.z == 0.0f;
+            float near = first, unit = 1.0f / first, c = MULTIPLY_ADD(first_column, unit, middle_column);
+            struct whole low_c = below(c);
+            UNROLLED for (int k = 0; k < COLUMN; k++)
+            {
+                if (k != 0 && !is_upright) {
+                    near = MULTIPLY_ADD(distance.z, (float)k, first), unit = 1.0f / near;
+                    c = MULTIPLY_ADD(MULTIPLY_ADD(column.z, (float)k, first_column), unit, middle_column), low_c = below(c);
+                }
+                const float r = MULTIPLY_ADD(MULTIPLY_ADD(row.z, (float)k, first_row), unit, middle_row);
+                const struct whole low_r = below(r);
+                float p00, p10, p01, p11;
+                if (!(near > NEAREST && c > -1.0f && r > -1.0f && c < last_column + 1.0f && r < last_row + 1.0f)) continue;
+                const int i = low_c.number, j = low_r.number;
+                if (i >= 0 && j >= 0 && low_c.value < last_column && low_r.value < last_row) {
+                    global const float *pixels = of_view + ((uint)j * columns + (uint)i);
+                    p00 = pixels[0], p10 = pixels[1], p01 = pixels[columns], p11 = pixels[columns + 1];
+                } else {
+                    p00 = pixel_at(of_view, i, j, (int)columns, (int)rows);
+                    p10 = pixel_at(of_view, i + 1, j, (int)columns, (int)rows);
+                    p01 = pixel_at(of_view, i, j + 1, (int)columns, (int)rows);
+                    p11 = pixel_at(of_view, i + 1, j + 1, (int)columns, (int)rows);
+                }
+                const float rest = c - low_c.value, lower = MULTIPLY_ADD(rest, p10 - p00, p00);
+                const float upper = MULTIPLY_ADD(rest, p11 - p01, p01);
+                const float factor = power == 2 ? unit * unit : power == 1 ? unit : 1.0f;
+                sums[k] = MULTIPLY_ADD(factor, MULTIPLY_ADD(r - low_r.value, upper - lower, lower), sums[k]);
+            }
+        }
+        UNROLLED for (int k = 0; k < COLUMN; k++)
+            if (z + k < size_z) volume[((ulong)(z + k) * size_y + y) * size_x + x] = sums[k];
+    }
+}
+
+#else
+
+/* A work-group has a row, in steps of ITEMS of its values and PER_ITEM * ITEMS results. Results have `before` columns before
+ * the first value; the response is that of differences from 1 - width to width - 1. `turn_weights` has (columns) floats for
+ * each view, or with a step of 0 for all; `pixel_weights` (rows, columns). */
+enum { ITEMS = 128, PER_ITEM = 4 };
+
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+void bindless_projector_filter(global const float *values, uint columns, uint rows, global const float *turn_weights,
+                               uint turn_step, global const float *pixel_weights, global const float *response, uint width,
+                               uint before, global float *filtered)
+{
+    local float part[ITEMS];
+    const uint item = (uint)bindless_local_id(0);
+    const ulong number = bindless_group_id(0);
+    const uint row = (uint)(number % rows);
+    global const float *turn = turn_weights + number / rows * turn_step, *of_row = values + number * columns;
+    for (uint start = 0; start < width; start += ITEMS * PER_ITEM) {
+        float sums[PER_ITEM];
+        UNROLLED for (uint k = 0; k < PER_ITEM; k++) sums[k] = 0.0f;
+        for (uint from = 0; from < columns; from += ITEMS) {
+            const uint column = from + item, count = MIN(columns - from, ITEMS);
+            if (column < columns) part[item] = of_row[column] * turn[column] * pixel_weights[row * columns + column];
+            bindless_barrier();
+            UNROLLED for (uint k = 0; k < PER_ITEM; k++)
+            {
+                const uint to = start + k * ITEMS + item;
+                if (to >= width) continue;
+                global const float *last = response + (width - 1 + to - before - from);
+                for (uint i = 0; i < count; i++) sums[k] = MULTIPLY_ADD(part[i], last[-(int)i], sums[k]);
+            }
+            bindless_barrier();
+        }
+        UNROLLED for (uint k = 0; k < PER_ITEM; k++)
+        {
+            const uint to = start + k * ITEMS + item;
+            if (to < width) filtered[number * width + to] = sums[k];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,254 @@
+/* Sums along a row of rays, and their transpose. Compiled for each instruction set; results are bit-identical. */
+#include "projections/projections.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+#define BLOCK BLR_RAY_BLOCK
+
+#define FARTHEST 1e9                      /* places and steps of rays that count, in texels */
+#define NEAREST 1e-6                      /* of texels to the source, as a share of the detector's distance */
+
+/* Rays of a block: places at the middle plane, and steps from a plane to the next. */
+struct rays {
+    float across[BLOCK], across_step[BLOCK];
+    float up[BLOCK], up_step[BLOCK];
+    float length[BLOCK];                  /* between two planes; 0 for rays that count for nothing */
+    float middle;                         /* number of the middle plane */
+    uint32_t begin, end;                  /* planes that a ray may touch */
+    bool is_flat;                         /* all lie in the only layer of the volume */
+};
+
+/* The numbers k between which place + (k - middle) * step lies in (-1, size). */
+INLINE void limit(double place, double step, double middle, double size, double *low, double *high)
+{
+    if (step == 0) {
+        if (!(place > -1 && place < size))
+            *high = -1;
+        return;
+    }
+    double first = (-1 - place) / step + middle, last = (size - place) / step + middle;
+    *low = fmax(*low, fmin(first, last));
+    *high = fmin(*high, fmax(first, last));
+}
+
+/* The rays of the columns from `first` on. */
+static void find_rays(const struct blr_axial_view *view, const struct blr_ray_row *row, uint32_t first, struct rays *rays)
+{
+    const uint32_t rest = row->columns - first, count = rest < BLOCK ? rest : BLOCK;
+    const double middle = floor(0.5 * (view->size[ALONG] - 1));
+    double lowest = row->end, highest = -1;
+    rays->middle = (float)middle;
+    rays->is_flat = view->size[UP] == 1;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        double point[3], direction[3];
+        for (int d = 0; d < 3; d++) {
+            point[d] = view->first[d] + (first + i) * view->column[d] + row->row * view->row[d];
+            direction[d] = view->is_parallel ? view->source[d] : point[d] - view->source[d];
+        }
+        const double across_step = direction[ACROSS] / direction[ALONG], up_step = direction[UP] / direction[ALONG];
+        const double across = point[ACROSS] + (middle - point[ALONG]) * across_step;
+        const double up = point[UP] + (middle - point[ALONG]) * up_step;
+        double low = 0, high = (double)view->size[ALONG] - 1;
+        limit(across, across_step, middle, view->size[ACROSS], &low, &high);
+        limit(up, up_step, middle, view->size[UP], &low, &high);
+        const bool counts = i < count && fabs(across) < FARTHEST && fabs(across_step) < FARTHEST && fabs(up) < FARTHEST &&
+                            fabs(up_step) < FARTHEST && low <= high;
+        rays->across[i] = counts ? (float)across : -8;
+        rays->across_step[i] = counts ? (float)across_step : 0;
+        rays->up[i] = counts ? (float)up : -8;
+        rays->up_step[i] = counts ? (float)up_step : 0;
+        const double a = across_step * view->spacing[ACROSS], u = up_step * view->spacing[UP];
+        rays->length[i] = counts ? (float)sqrt(a * a + u * u + view->spacing[ALONG] * view->spacing[ALONG]) : 0;
+        if (counts) {
+            rays->is_flat = rays->is_flat && up == 0 && up_step == 0;
+            lowest = fmin(lowest, low);
+            highest = fmax(highest, high);
+        }
+    }
+    /* One plane more on both sides: places are rounded to float. Taps outside weigh nothing. */
+    lowest = fmax(floor(lowest) - 1, row->begin);
+    highest = fmin(ceil(highest) + 2, row->end);
+    rays->begin = (uint32_t)lowest;
+    rays->end = highest > lowest ? (uint32_t)highest : rays->begin;
+}
+
+/* Offsets and weights of the two taps of each ray along an axis. */
+struct taps {
+    int32_t offset[2][BLOCK];
+    float weight[2][BLOCK];
+};
+
+INLINE int32_t clamp(int32_t index, int32_t last)
+{
+    index = index < 0 ? 0 : index;
+    return index > last ? last : index;
+}
+
+/* Products with 0 and 1 instead of choices: compilers make branches of these. */
+INLINE void find_taps(const float place[BLOCK], const float step[BLOCK], float along, int32_t size, int32_t stride,
+                      struct taps *taps)
+{
+    const int32_t last = size - 1;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        float at = place[i] + along * step[i];
+        at = at > -2 ? at : -2;           /* also of what is no number */
+        at = at > (float)size + 1 ? (float)size + 1 : at;
+        const float low = floorf(at), part = at - low;
+        const int32_t index = (int32_t)low;
+        const int32_t first = clamp(index, last), second = clamp(index + 1, last);
+        taps->offset[0][i] = first * stride;
+        taps->offset[1][i] = second * stride;
+        taps->weight[0][i] = (1 - part) * (float)(index == first);
+        taps->weight[1][i] = part * (float)(index + 1 == second);
+    }
+}
+
+INLINE void project(const struct blr_axial_view *view, const struct rays *rays, const float *volume, bool is_flat,
+                    float sums[BLOCK])
+{
+    struct taps across, up;
+    float texels[4][BLOCK];
+    for (uint32_t k = rays->begin; k < rays->end; k++) {
+        const float along = (float)k - rays->middle;
+        const float *plane = volume + (int64_t)k * view->strides[ALONG];
+        find_taps(rays->across, rays->across_step, along, (int32_t)view->size[ACROSS], (int32_t)view->strides[ACROSS], &across);
+        if (!is_flat)
+            find_taps(rays->up, rays->up_step, along, (int32_t)view->size[UP], (int32_t)view->strides[UP], &up);
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const float *lower = is_flat ? plane : plane + up.offset[0][i];
+            texels[0][i] = lower[across.offset[0][i]];
+            texels[1][i] = lower[across.offset[1][i]];
+        }
+        for (uint32_t i = 0; !is_flat && i < BLOCK; i++) {
+            const float *upper = plane + up.offset[1][i];
+            texels[2][i] = upper[across.offset[0][i]];
+            texels[3][i] = upper[across.offset[1][i]];
+        }
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            float sum = across.weight[0][i] * texels[0][i] + across.weight[1][i] * texels[1][i];
+            if (!is_flat)
+                sum = up.weight[0][i] * sum +
+                      up.weight[1][i] * (across.weight[0][i] * texels[2][i] + across.weight[1][i] * texels[3][i]);
+            sums[i] += sum;
+        }
+    }
+}
+
+INLINE void spread(const struct blr_axial_view *view, const struct rays *rays, const float values[BLOCK], bool is_flat,
+                   float *volume)
+{
+    struct taps across, up;
+    float parts[4][BLOCK];
+    for (uint32_t k = rays->begin; k < rays->end; k++) {
+        const float along = (float)k - rays->middle;
+        float *plane = volume + (int64_t)k * view->strides[ALONG];
+        find_taps(rays->across, rays->across_step, along, (int32_t)view->size[ACROSS], (int32_t)view->strides[ACROSS], &across);
+        if (is_flat) {
+            for (uint32_t i = 0; i < BLOCK; i++) {
+                parts[0][i] = across.weight[0][i] * values[i];
+                parts[1][i] = across.weight[1][i] * values[i];
+            }
+            for (uint32_t i = 0; i < BLOCK; i++) {
+                plane[across.offset[0][i]] += parts[0][i];
+                plane[across.offset[1][i]] += parts[1][i];
+            }
+            continue;
+        }
+        find_taps(rays->up, rays->up_step, along, (int32_t)view->size[UP], (int32_t)view->strides[UP], &up);
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const float lower = up.weight[0][i] * values[i], upper = up.weight[1][i] * values[i];
+            parts[0][i] = across.weight[0][i] * lower;
+            parts[1][i] = across.weight[1][i] * lower;
+            parts[2][i] = across.weight[0][i] * upper;
+            parts[3][i] = across.weight[1][i] * upper;
+        }
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            float *lower = plane + up.offset[0][i], *upper = plane + up.offset[1][i];
+            lower[across.offset[0][i]] += parts[0][i];
+            lower[across.offset[1][i]] += parts[1][i];
+            upper[across.offset[0][i]] += parts[2][i];
+            upper[across.offset[1][i]] += parts[3][i];
+        }
+    }
+}
+
+static void project_row(const struct blr_axial_view *view, const struct blr_ray_row *row, const float *volume, float *values)
+{
+    struct rays rays;
+    for (uint32_t first = 0; first < row->columns; first += BLOCK) {
+        float sums[BLOCK] = {0};
+        find_rays(view, row, first, &rays);
+        if (rays.is_flat)
+            project(view, &rays, volume, true, sums);
+        else
+            project(view, &rays, volume, false, sums);
+        for (uint32_t i = 0; i < BLOCK && first + i < row->columns; i++)
+            values[first + i] = sums[i] * rays.length[i];
+    }
+}
+
+static void spread_row(const struct blr_axial_view *view, const struct blr_ray_row *row, const float *values, float *volume)
+{
+    struct rays rays;
+    for (uint32_t first = 0; first < row->columns; first += BLOCK) {
+        float weighted[BLOCK] = {0};
+        find_rays(view, row, first, &rays);
+        for (uint32_t i = 0; i < BLOCK && first + i < row->columns; i++)
+            weighted[i] = values[first + i] * rays.length[i];
+        if (rays.is_flat)
+            spread(view, &rays, weighted, true, volume);
+        else
+            spread(view, &rays, weighted, false, volume);
+    }
+}
+
+/* ---------------------------------------------------------------- from texels to pixels */
+
+INLINE double at_row(const double linear[4], uint32_t y, uint32_t z)
+{
+    return linear[1] * y + linear[2] * z + linear[3];
+}
+
+static void back_project_row(const struct blr_detector_map *map, uint32_t y, uint32_t z, const float *values,
+                             uint32_t count, float *texels)
+{
+    const double column0 = at_row(map->column, y, z), row0 = at_row(map->row, y, z), distance0 = at_row(map->distance, y, z);
+    struct taps columns, rows;
+    float column[BLOCK], row[BLOCK], factor[BLOCK], pixels[4][BLOCK];
+    const float still[BLOCK] = {0};
+    for (uint32_t first = 0; first < count; first += BLOCK) {
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const double x = first + i, distance = map->is_parallel ? 1 : distance0 + map->distance[0] * x;
+            const double inverse = 1 / distance;
+            const bool is_seen = distance > NEAREST;
+            column[i] = is_seen ? (float)((column0 + map->column[0] * x) * inverse) : -8;
+            row[i] = is_seen ? (float)((row0 + map->row[0] * x) * inverse) : -8;
+            factor[i] = !is_seen ? 0 : map->power == 2 ? (float)(inverse * inverse) : map->power == 1 ? (float)inverse : 1;
+        }
+        find_taps(column, still, 0, (int32_t)map->columns, 1, &columns);
+        find_taps(row, still, 0, (int32_t)map->rows, (int32_t)map->columns, &rows);
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const float *lower = values + rows.offset[0][i], *upper = values + rows.offset[1][i];
+            pixels[0][i] = lower[columns.offset[0][i]];
+            pixels[1][i] = lower[columns.offset[1][i]];
+            pixels[2][i] = upper[columns.offset[0][i]];
+            pixels[3][i] = upper[columns.offset[1][i]];
+        }
+        float sums[BLOCK];
+        for (uint32_t i = 0; i < BLOCK; i++)
+            sums[i] = factor[i] *
+                      (rows.weight[0][i] * (columns.weight[0][i] * pixels[0][i] + columns.weight[1][i] * pixels[1][i]) +
+                       rows.weight[1][i] * (columns.weight[0][i] * pixels[2][i] + columns.weight[1][i] * pixels[3][i]));
+        for (uint32_t i = 0; i < BLOCK && first + i < count; i++)
+            texels[first + i] += sums[i];
+    }
+}
+
+const struct blr_projection_set blr_projection_set = {project_row, spread_row, back_project_row};
