@@ -168,8 +168,13 @@ OPENCL = Manifest(
 REFERENCE = Manifest(
     name="reference",
     title="the reference driver (bindless/reference.h)",
-    includes=("bindless/reference.h",),
-    owned=r"/bindless/reference\.h$",
+    includes=(
+        "bindless/reference.h",
+        "bindless/reference_colours.h",
+        "bindless/reference_projections.h",
+        "bindless/reference_pyramids.h",
+    ),
+    owned=r"/bindless/reference(_colours|_projections|_pyramids)?\.h$",
     function=r"^blr[A-Z]\w*$",
     result="blr_result_t",
     missing="BLR_RESULT_UNSUPPORTED",

@@ -74,12 +74,12 @@ SPLINE = (Argument("global const float*", "source"), Argument("global float*", "
 SPLINE_ROWS = (
     *SPLINE, *(Argument("uint", name) for name in ("width", "height", "depth")),
     *(Argument("uint", f"margin_{axis}") for axis in "xyz"),
-    *(Argument("uint", name) for name in ("channels", "boundary", "fills")), Argument("float", "fill"),
-    Argument("ulong", "rows"),
+    *(Argument("uint", name) for name in ("channels", "boundary", "fills")),
+    *(Argument("float", name) for name in ("fill", "pole", "gain")), Argument("ulong", "rows"),
 )  # fmt: skip
 SPLINE_COLUMNS = (
     *SPLINE, Argument("ulong", "inner"), *(Argument("uint", name) for name in ("length", "segment", "boundary")),
-    Argument("ulong", "count"),
+    *(Argument("float", name) for name in ("pole", "gain", "end_part")), Argument("ulong", "count"),
 )  # fmt: skip
 LUT3D = (
     Argument("global const void*", "pixels"), Argument("global const float4*", "table"), Argument("uint", "size"),
@@ -123,6 +123,23 @@ PROJECTIONS = {
     "projections_poses": (
         Argument("global const double*", "sums"), Argument("uint", "groups"), POSES, *DETECTOR,
         Argument("global float*", "gradients"), Argument("uint", "mode"),
+    ),
+}  # fmt: skip
+_VIEWS = (
+    *(Argument("uint", f"size_{axis}") for axis in "xyz"), Argument("global const float4*", "views"),
+    *(Argument("uint", name) for name in ("num_views", "columns", "rows")),
+)  # fmt: skip
+_OF_VALUES = (Argument("global const float*", "values"), *_VIEWS, Argument("global float*", "volume"))
+PROJECTOR = {
+    "projector_forward": (Argument("global const float*", "volume"), *_VIEWS, Argument("global float*", "values")),
+    "projector_scale": (_OF_VALUES[0], *_VIEWS[3:], Argument("global float*", "scaled")),
+    "projector_adjoint": _OF_VALUES,
+    "projector_back": (*_OF_VALUES, Argument("uint", "power")),
+    "projector_filter": (
+        Argument("global const float*", "values"), Argument("uint", "columns"), Argument("uint", "rows"),
+        Argument("global const float*", "turn_weights"), Argument("uint", "turn_step"),
+        Argument("global const float*", "pixel_weights"), Argument("global const float*", "response"),
+        Argument("uint", "width"), Argument("uint", "before"), Argument("global float*", "filtered"),
     ),
 }  # fmt: skip
 LEVEL_OF_TEXELS = (
@@ -316,6 +333,12 @@ def _line_modules() -> Iterator[Module]:
         yield Module(name, "projections.cl", {"PASS": str(number)}, kernels, ("ptx", "spirv"), large=True)
 
 
+def _projector_modules() -> Iterator[Module]:
+    """Yield sums of volumes along the rays of scans, their transpose, and back projection."""
+    for number, (name, arguments) in enumerate(PROJECTOR.items()):
+        yield Module(name, "projector.cl", {"PASS": str(number)}, (Kernel(f"bindless_{name}", arguments),))
+
+
 def _texture_level_modules() -> Iterator[Module]:
     """Yield mipmaps of textures in memory, and levels of detail of footprints, with their transposes."""
     for name, arguments in TEXTURE_LEVELS.items():
@@ -404,6 +427,7 @@ def _modules() -> Iterator[Module]:
     yield _lanes_module()
     yield from _gradient_modules()
     yield from _line_modules()
+    yield from _projector_modules()
     yield from _texture_level_modules()
     yield from _mapping_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class

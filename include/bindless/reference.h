@@ -72,28 +72,24 @@ typedef enum blr_channel_type {
     BLR_CHANNEL_SNORM_INT16 = 1,
     BLR_CHANNEL_UNORM_INT8 = 2,
     BLR_CHANNEL_UNORM_INT16 = 3,
-    BLR_CHANNEL_SIGNED_INT8 = 4,
-    BLR_CHANNEL_SIGNED_INT16 = 5,
-    BLR_CHANNEL_SIGNED_INT32 = 6,
-    BLR_CHANNEL_UNSIGNED_INT8 = 7,
-    BLR_CHANNEL_UNSIGNED_INT16 = 8,
-    BLR_CHANNEL_UNSIGNED_INT32 = 9,
+    BLR_CHANNEL_SIGNED_INT8 = 4, BLR_CHANNEL_SIGNED_INT16 = 5, BLR_CHANNEL_SIGNED_INT32 = 6,
+    BLR_CHANNEL_UNSIGNED_INT8 = 7, BLR_CHANNEL_UNSIGNED_INT16 = 8, BLR_CHANNEL_UNSIGNED_INT32 = 9,
     BLR_CHANNEL_FP16 = 10,
     BLR_CHANNEL_FP32 = 11,
     /* Formats of Level Zero only, with 1 to 4 channels: */
-    BLR_CHANNEL_SNORM_INT32 = 12,
-    BLR_CHANNEL_UNORM_INT32 = 13,
+    BLR_CHANNEL_SNORM_INT32 = 12, BLR_CHANNEL_UNORM_INT32 = 13,
     /* Packed formats: all channels of a pixel in one word, from the lowest bits, red first. */
-    BLR_CHANNEL_UNORM_INT_10_10_10_2 = 14,
-    BLR_CHANNEL_SNORM_INT_10_10_10_2 = 15,
-    BLR_CHANNEL_UNSIGNED_INT_10_10_10_2 = 16,
-    BLR_CHANNEL_SIGNED_INT_10_10_10_2 = 17,
-    BLR_CHANNEL_FP_10_10_10_2 = 18,       /* unsigned floats with 5 bits of exponent; the last channel is unorm */
-    BLR_CHANNEL_FP_11_11_10 = 19,
+    BLR_CHANNEL_UNORM_INT_10_10_10_2 = 14, BLR_CHANNEL_SNORM_INT_10_10_10_2 = 15,
+    BLR_CHANNEL_UNSIGNED_INT_10_10_10_2 = 16, BLR_CHANNEL_SIGNED_INT_10_10_10_2 = 17,
+    BLR_CHANNEL_FP_10_10_10_2 = 18, BLR_CHANNEL_FP_11_11_10 = 19, /* unsigned floats, 5 bits of exponent; alpha: unorm */
     /* Packed formats with blue in the lowest bits, then green, red and alpha. */
-    BLR_CHANNEL_UNORM_SHORT_5_6_5 = 20,
-    BLR_CHANNEL_UNORM_SHORT_5_5_5_1 = 21,
-    BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22
+    BLR_CHANNEL_UNORM_SHORT_5_6_5 = 20, BLR_CHANNEL_UNORM_SHORT_5_5_5_1 = 21, BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22,
+    /* For sampled handles alone: codes of sRGB with linear alpha; blocks of 4 x 4 texels, the pixels of copies. */
+    BLR_CHANNEL_UNORM_INT8_SRGB = 23,
+    BLR_CHANNEL_BC1_UNORM = 24, BLR_CHANNEL_BC1_SRGB = 25, BLR_CHANNEL_BC2_UNORM = 26, BLR_CHANNEL_BC2_SRGB = 27,
+    BLR_CHANNEL_BC3_UNORM = 28, BLR_CHANNEL_BC3_SRGB = 29, BLR_CHANNEL_BC4_UNORM = 30, BLR_CHANNEL_BC4_SNORM = 31,
+    BLR_CHANNEL_BC5_UNORM = 32, BLR_CHANNEL_BC5_SNORM = 33, BLR_CHANNEL_BC6H_UFLOAT = 34, BLR_CHANNEL_BC6H_SFLOAT = 35,
+    BLR_CHANNEL_BC7_UNORM = 36, BLR_CHANNEL_BC7_SRGB = 37
 } blr_channel_type_t;
 
 /* The element type of an array of values in memory. */
@@ -438,6 +434,9 @@ typedef struct blr_copy_region {
 BLR_API blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits,
                                          const blr_event_t *waits, blr_event_t *event);
 
+/* Decodes an image of blocks in memory to packed texels: halves of BC6H, 16-bit codes of BC4 and BC5, else 8-bit codes. */
+BLR_API blr_result_t blrDecodeBlocks(blr_channel_type_t type, const void *blocks, uint32_t width, uint32_t height, void *texels);
+
 /* ---------------------------------------------------------------- means of areas */
 
 /*
@@ -479,8 +478,9 @@ typedef enum blr_spline_boundary {
 } blr_spline_boundary_t;
 
 /*
- * Coefficients of the cubic B-spline that interpolates samples: along each axis, (c[i - 1] + 4 c[i] + c[i + 1]) / 6 is
- * sample i. Coefficients are computed in single precision, along x, then y, then z. Samples and coefficients are packed
+ * Coefficients of the B-spline that interpolates samples: along each axis, the filter (1 - p)^2 / ((1 - p / z) (1 - p z)) for
+ * each pole p; that of the cubic B-spline, of which (c[i - 1] + 4 c[i] + c[i + 1]) / 6 is sample i, is sqrt(3) - 2.
+ * Coefficients are computed in single precision, along x, then y, then z. Samples and coefficients are packed
  * floats: channels, then x, y, z, then arrays. The source is surrounded by a margin first, and the coefficients are those
  * of all samples. Source and target do not overlap.
  */
@@ -495,6 +495,8 @@ typedef struct blr_spline_filter {
     blr_spline_boundary_t boundary[3];    /* of the lines with their margin */
     uint32_t fills_margin;                /* 1: the margin has the value of fill; 0: of the outermost samples */
     float fill;
+    uint32_t num_poles;                   /* 1 or 2 */
+    double poles[2];                      /* between -1/2 and 0 */
 } blr_spline_filter_t;
 
 BLR_API blr_result_t blrEnqueueSplineFilter(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits,
@@ -616,7 +618,10 @@ typedef enum blr_interpolation {
     BLR_INTERPOLATION_LINEAR = 1,
     BLR_INTERPOLATION_CUBIC = 2,          /* B-spline of coefficients */
     BLR_INTERPOLATION_CATMULL_ROM = 3,    /* cubic convolutions, with a = -1/2 */
-    BLR_INTERPOLATION_BICUBIC = 4         /* and a = -3/4 */
+    BLR_INTERPOLATION_BICUBIC = 4,        /* and a = -3/4 */
+    BLR_INTERPOLATION_QUADRATIC = 5,      /* B-splines of coefficients, of degrees 2, 4 and 5 */
+    BLR_INTERPOLATION_QUARTIC = 6,
+    BLR_INTERPOLATION_QUINTIC = 7
 } blr_interpolation_t;
 
 /* Values outside of an image of n texels along an axis, at positions that count from the centre of the first texel. */
@@ -691,6 +696,7 @@ typedef struct blr_resampling {
     uint64_t first[3];                    /* index of the first element in a larger picture */
     int64_t origin[3];                    /* of the window, less than whole */
     uint64_t whole[3];                    /* texels of the larger image; all 0: the image is no window */
+    const void *texels;                   /* packed, in place of those of the image: EXACT, standard, no window; or NULL */
 } blr_resampling_t;
 
 BLR_API blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits,

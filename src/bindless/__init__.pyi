@@ -9,6 +9,7 @@ from . import ndimage as ndimage
 from . import nvtx as nvtx
 from . import opencl as opencl
 from . import space as space
+from . import tomography as tomography
 from .bindless_images import ImageMem as ImageMem
 from .bindless_images import alloc_image_mem as alloc_image_mem
 from .bindless_images import create_image as create_image

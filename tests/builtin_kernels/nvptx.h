@@ -8,3 +8,8 @@ static double __attribute__((unused)) __nvvm_add_rm_d(double a, double b)
     const long bits = __builtin_astype(sum, long);
     return __builtin_astype(sum > 0.0 ? bits - 1 : bits + 1, double);
 }
+
+static float __attribute__((unused)) __nvvm_saturate_f(float a)
+{
+    return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; /* 0 of what is no number */
+}

@@ -53,8 +53,14 @@ def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
     expected.update(dict.fromkeys(("bindless_area_codes", "bindless_area_reals"), reduction))
     place, table = ["f32"] * 6, ["u64", "u32"]
     expected["bindless_lut3d"] = ["u64", *table, *place, *table, *place, "u64", "u64", "u32", "u32"]
-    expected["bindless_spline_rows"] = ["u64", "u64", *["u32"] * 9, "f32", "u64"]
-    expected["bindless_spline_columns"] = ["u64", "u64", "u64", *["u32"] * 3, "u64"]
+    expected["bindless_spline_rows"] = ["u64", "u64", *["u32"] * 9, *["f32"] * 3, "u64"]
+    expected["bindless_spline_columns"] = ["u64", "u64", "u64", *["u32"] * 3, *["f32"] * 3, "u64"]
+    views = [*["u32"] * 3, "u64", *["u32"] * 3]  # and the size of the volume
+    projector = {operation: ["u64", *views, "u64"] for operation in ("forward", "adjoint")}
+    projector["scale"] = ["u64", *views[3:], "u64"]
+    projector["back"] = [*projector["adjoint"], "u32"]
+    projector["filter"] = ["u64", "u32", "u32", "u64", "u32", "u64", "u64", "u32", "u32", "u64"]
+    expected.update({f"bindless_projector_{operation}": kinds for operation, kinds in projector.items()})
     for operation, geometry in forms:
         layer = LAYER if geometry.endswith("_array") else []
         kinds = ["u64", "u64", *layer, *OWN.get(operation, []), "u64", "u64", "u32", "u32"]
@@ -168,7 +174,7 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
     found = set()
     for name in kernels.modules("opencl_c"):
         text = kernels.source(name, "opencl_c").decode("ascii")
-        for kernel, listed in re.findall(r"\bkernel void (\w+)\(([^)]*)\)", text):
+        for kernel, listed in re.findall(r"\bkernel (?:__attribute__\(\(.*\)\)\s)?void (\w+)\(([^)]*)\)", text):
             found.add(kernel)
             words = [" ".join(part.split()).replace(" *", "* ") for part in listed.split(",") if part.strip() != "void"]
             arguments = kernels.manifest()["modules"][name]["kernels"][kernel]

@@ -24,7 +24,12 @@ INCLUDES = {
     "cuda": ("cuda.h",),
     "level_zero": ("level_zero/ze_api.h", "level_zero/loader/ze_loader.h"),
     "opencl": ("CL/cl.h", "CL/cl_ext.h"),
-    "reference": ("bindless/reference.h",),
+    "reference": (
+        "bindless/reference.h",
+        "bindless/reference_colours.h",
+        "bindless/reference_projections.h",
+        "bindless/reference_pyramids.h",
+    ),
 }
 # CUDA declares superseded structs for the driver's own use only.
 DEFINES = {"cuda": ("-D__CUDA_API_VERSION_INTERNAL",)}

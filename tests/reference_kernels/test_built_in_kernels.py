@@ -253,11 +253,15 @@ def test_coefficients_of_splines(queue: bl.Queue) -> None:
     source, rows, columns = _usm(queue, samples), *(bl.usm_empty(samples.shape, np.float32, queue) for _ in range(2))
     kernel = bl.load_kernel_bundle(kernels.source("spline_rows", "spirv"), queue).get_kernel("bindless_spline_rows")
     numbers = map(np.uint32, (19, 150, 1, 0, 0, 0, 2, 0, 0))
-    queue.parallel_for(bl.NdRange(384, 128), kernel, source, rows, *numbers, np.float32(0), np.uint64(150)).wait()
+    pole = 3**0.5 - 2
+    gain = (1 - pole) ** 2
+    filters = map(np.float32, (0, pole, gain))
+    queue.parallel_for(bl.NdRange(384, 128), kernel, source, rows, *numbers, *filters, np.uint64(150)).wait()
     bundle = bl.load_kernel_bundle(kernels.source("spline_columns", "spirv"), queue)
     kernel = bundle.get_kernel("bindless_spline_columns")
     numbers = map(np.uint32, (150, 64, 2))
-    queue.parallel_for(64, kernel, rows, columns, np.uint64(38), *numbers, np.uint64(3 * 38)).wait_and_throw()
+    filters = map(np.float32, (pole, gain, 0))
+    queue.parallel_for(64, kernel, rows, columns, np.uint64(38), *numbers, *filters, np.uint64(3 * 38)).wait_and_throw()
     along_x = solved(samples, (1,), ("mirror",))
     np.testing.assert_allclose(rows.numpy(), along_x, atol=2e-6)
     np.testing.assert_allclose(columns.numpy(), solved(along_x, (0,), ("repeat",)), atol=4e-6)
@@ -296,7 +300,7 @@ def test_means_along_lines(queue: bl.Queue) -> None:
 def test_every_module_is_run() -> None:
     """The tests above, those of resampling, projection and level kernels next to them, and other folders cover all."""
     known = ("fetch", "sample", "write", "launch", "pack", "area", "spline", "resample", "texture", "line", "lanes")
-    known += ("projections", "gradients", "pyramid", "footprint", "mapping", "lut3d")
+    known += ("projections", "gradients", "pyramid", "footprint", "mapping", "lut3d", "projector")
     assert [name for name in MODULES if not name.startswith(known)] == []
     for name in MODULES:
         assert struct.unpack_from("<I", kernels.source(name, "spirv")) == (0x07230203,)

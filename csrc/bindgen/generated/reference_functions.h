@@ -45,6 +45,7 @@ blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *
 blr_result_t blrImageViewCreate(blr_context_t context, const blr_image_view_desc_t *desc, blr_image_handle_t *handle);
 blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle);
 blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrDecodeBlocks(blr_channel_type_t type, const void *blocks, uint32_t width, uint32_t height, void *texels);
 blr_result_t blrEnqueueAreaMean(blr_queue_t queue, const blr_area_mean_t *mean, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrAreaMean(const blr_area_mean_t *mean);
 blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
@@ -80,3 +81,9 @@ blr_result_t blrQueueBeginRecording(blr_queue_t queue);
 blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch);
 blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrBatchDestroy(blr_batch_t batch);
+blr_result_t blrEnqueueColourTable(blr_queue_t queue, const blr_colour_table_t *table, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrProjectVolume(const blr_projections_t *projections);
+blr_result_t blrProjectVolumeAdjoint(const blr_projections_t *projections);
+blr_result_t blrBackProjectVolume(const blr_projections_t *projections, uint32_t power);
+blr_result_t blrDescribeViews(const blr_projections_t *projections, float *table);
+blr_result_t blrPyramidLevel(const blr_pyramid_t *pyramid);

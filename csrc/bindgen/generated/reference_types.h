@@ -39,7 +39,22 @@ enum {
   BLR_CHANNEL_FP_11_11_10 = 19,
   BLR_CHANNEL_UNORM_SHORT_5_6_5 = 20,
   BLR_CHANNEL_UNORM_SHORT_5_5_5_1 = 21,
-  BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22
+  BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22,
+  BLR_CHANNEL_UNORM_INT8_SRGB = 23,
+  BLR_CHANNEL_BC1_UNORM = 24,
+  BLR_CHANNEL_BC1_SRGB = 25,
+  BLR_CHANNEL_BC2_UNORM = 26,
+  BLR_CHANNEL_BC2_SRGB = 27,
+  BLR_CHANNEL_BC3_UNORM = 28,
+  BLR_CHANNEL_BC3_SRGB = 29,
+  BLR_CHANNEL_BC4_UNORM = 30,
+  BLR_CHANNEL_BC4_SNORM = 31,
+  BLR_CHANNEL_BC5_UNORM = 32,
+  BLR_CHANNEL_BC5_SNORM = 33,
+  BLR_CHANNEL_BC6H_UFLOAT = 34,
+  BLR_CHANNEL_BC6H_SFLOAT = 35,
+  BLR_CHANNEL_BC7_UNORM = 36,
+  BLR_CHANNEL_BC7_SRGB = 37
 };
 enum {
   BLR_ELEMENT_S8 = 0,
@@ -124,7 +139,10 @@ enum {
   BLR_INTERPOLATION_LINEAR = 1,
   BLR_INTERPOLATION_CUBIC = 2,
   BLR_INTERPOLATION_CATMULL_ROM = 3,
-  BLR_INTERPOLATION_BICUBIC = 4
+  BLR_INTERPOLATION_BICUBIC = 4,
+  BLR_INTERPOLATION_QUADRATIC = 5,
+  BLR_INTERPOLATION_QUARTIC = 6,
+  BLR_INTERPOLATION_QUINTIC = 7
 };
 enum {
   BLR_BOUNDARY_BORDER = 0,
@@ -166,6 +184,10 @@ enum {
   BLR_ARGUMENT_KIND_LOCAL = 2,
   BLR_ARGUMENT_KIND_IMAGE = 3,
   BLR_ARGUMENT_KIND_SAMPLER = 4
+};
+enum {
+  BLR_PYRAMID_DOWN = 0,
+  BLR_PYRAMID_UP = 1
 };
 #define BLR_MAX_MIP_LEVELS 18
 #define BLR_MAX_NAME 128
@@ -303,6 +325,8 @@ typedef struct blr_spline_filter
   blr_spline_boundary_t boundary[3];
   uint32_t fills_margin;
   float fill;
+  uint32_t num_poles;
+  double poles[2];
 } blr_spline_filter_t;
 typedef int blr_semaphore_type_t;
 typedef int blr_image_operation_t;
@@ -362,6 +386,7 @@ typedef struct blr_resampling
   uint64_t first[3];
   int64_t origin[3];
   uint64_t whole[3];
+  const void *texels;
 } blr_resampling_t;
 typedef struct blr_memory_samples
 {
@@ -455,3 +480,52 @@ typedef struct blr_launch
   const void * const *arguments;
   const uint64_t *argument_sizes;
 } blr_launch_t;
+typedef struct blr_colour_table
+{
+  const void *pixels;
+  void *values;
+  uint64_t count;
+  blr_element_type_t pixel_type;
+  blr_element_type_t value_type;
+  uint32_t channels;
+  uint32_t tetrahedral;
+  const float *table;
+  const float *shaper;
+  uint32_t size;
+  uint32_t shaper_size;
+  float first[3];
+  float scale[3];
+  float shaper_first[3];
+  float shaper_scale[3];
+} blr_colour_table_t;
+typedef struct blr_view_t
+{
+  double source[3];
+  double first[3];
+  double column[3];
+  double row[3];
+} blr_view_t;
+typedef struct blr_projections_t
+{
+  uint32_t size[3];
+  uint32_t is_parallel;
+  double spacing[3];
+  uint32_t columns;
+  uint32_t rows;
+  uint64_t num_views;
+  const blr_view_t *views;
+  float *volume;
+  float *values;
+} blr_projections_t;
+typedef int blr_pyramid_direction_t;
+typedef struct blr_pyramid
+{
+  const void *source;
+  void *destination;
+  uint64_t extent[2];
+  uint64_t size[2];
+  blr_pyramid_direction_t direction;
+  blr_element_type_t element;
+  uint32_t channels;
+  blr_boundary_t boundary[2];
+} blr_pyramid_t;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 81
+#define BINDLESS_FUNCTION_COUNT 88
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -55,6 +55,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrImageViewCreate", "blrImageViewCreate"},
   {"blrImageHandleDestroy", "blrImageHandleDestroy"},
   {"blrEnqueueCopyImage", "blrEnqueueCopyImage"},
+  {"blrDecodeBlocks", "blrDecodeBlocks"},
   {"blrEnqueueAreaMean", "blrEnqueueAreaMean"},
   {"blrAreaMean", "blrAreaMean"},
   {"blrEnqueueFillLevels", "blrEnqueueFillLevels"},
@@ -90,6 +91,12 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrQueueEndRecording", "blrQueueEndRecording"},
   {"blrEnqueueBatch", "blrEnqueueBatch"},
   {"blrBatchDestroy", "blrBatchDestroy"},
+  {"blrEnqueueColourTable", "blrEnqueueColourTable"},
+  {"blrProjectVolume", "blrProjectVolume"},
+  {"blrProjectVolumeAdjoint", "blrProjectVolumeAdjoint"},
+  {"blrBackProjectVolume", "blrBackProjectVolume"},
+  {"blrDescribeViews", "blrDescribeViews"},
+  {"blrPyramidLevel", "blrPyramidLevel"},
 };
 
 #include "function_table.h"
@@ -418,250 +425,299 @@ static blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, region, num_waits, waits, event);
 }
+static blr_result_t blrDecodeBlocks(blr_channel_type_t type, const void *blocks, uint32_t width, uint32_t height, void *texels)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_channel_type_t type, const void *blocks, uint32_t width, uint32_t height, void *texels);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[46];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(type, blocks, width, height, texels);
+}
 static blr_result_t blrEnqueueAreaMean(blr_queue_t queue, const blr_area_mean_t *mean, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_area_mean_t *mean, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[46];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[47];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, mean, num_waits, waits, event);
 }
 static blr_result_t blrAreaMean(const blr_area_mean_t *mean)
 {
   typedef blr_result_t (*bindless_call_t)(const blr_area_mean_t *mean);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[47];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(mean);
 }
 static blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, mipmap, pixels, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueSplineFilter(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, filter, num_waits, waits, event);
 }
 static blr_result_t blrSplineFilter(const blr_spline_filter_t *filter)
 {
   typedef blr_result_t (*bindless_call_t)(const blr_spline_filter_t *filter);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(filter);
 }
 static blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, file, size, memory);
 }
 static blr_result_t blrExternalMemoryMapImage(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(memory, desc, image);
 }
 static blr_result_t blrExternalMemoryMapLinear(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(memory, offset, size, pointer);
 }
 static blr_result_t blrExternalMemoryRelease(blr_external_memory_t memory)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_memory_t memory);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(memory);
 }
 static blr_result_t blrExternalSemaphoreImport(blr_context_t context, blr_semaphore_type_t type, int32_t file, blr_external_semaphore_t *semaphore)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_semaphore_type_t type, int32_t file, blr_external_semaphore_t *semaphore);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[56];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, type, file, semaphore);
 }
 static blr_result_t blrExternalSemaphoreRelease(blr_external_semaphore_t semaphore)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_semaphore_t semaphore);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[56];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[57];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(semaphore);
 }
 static blr_result_t blrEnqueueSemaphoreWait(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[57];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[58];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, semaphore, value, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueSemaphoreSignal(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[58];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[59];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, semaphore, value, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[59];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[60];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, call, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[60];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[61];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, resampling, num_waits, waits, event);
 }
 static blr_result_t blrSampleMemory(const blr_memory_samples_t *call)
 {
   typedef blr_result_t (*bindless_call_t)(const blr_memory_samples_t *call);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[61];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[62];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(call);
 }
 static blr_result_t blrSampleGradients(const blr_gradients_t *gradients)
 {
   typedef blr_result_t (*bindless_call_t)(const blr_gradients_t *gradients);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[62];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[63];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(gradients);
 }
 static blr_result_t blrFollowLens(const double *lens, const double *matrix, uint64_t count, double *x, double *y)
 {
   typedef blr_result_t (*bindless_call_t)(const double *lens, const double *matrix, uint64_t count, double *x, double *y);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[63];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[64];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(lens, matrix, count, x, y);
 }
 static blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[64];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
 static blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
 static blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, num_modules, modules, linked);
 }
 static blr_result_t blrModuleDestroy(blr_module_t module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module);
 }
 static blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t *count);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, count);
 }
 static blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t index, const char **name);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[70];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, index, name);
 }
 static blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, const char *name, blr_kernel_t *kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[70];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[71];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, name, kernel);
 }
 static blr_result_t blrKernelDestroy(blr_kernel_t kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[71];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[72];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel);
 }
 static blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, blr_kernel_properties_t *properties);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[72];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, properties);
 }
 static blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, index, argument);
 }
 static blr_result_t blrKernelGetNativeText(blr_kernel_t kernel, char *text, uint64_t *size)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, char *text, uint64_t *size);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, text, size);
 }
 static blr_result_t blrKernelSetNative(blr_kernel_t kernel, void *slot)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, void *slot);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[76];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, slot);
 }
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[76];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[77];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
 }
 static blr_result_t blrQueueBeginRecording(blr_queue_t queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[77];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[78];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue);
 }
 static blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t *batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[78];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[79];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch);
 }
 static blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[79];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[80];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch, num_waits, waits, event);
 }
 static blr_result_t blrBatchDestroy(blr_batch_t batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_batch_t batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[80];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[81];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(batch);
+}
+static blr_result_t blrEnqueueColourTable(blr_queue_t queue, const blr_colour_table_t *table, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_colour_table_t *table, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[82];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(queue, table, num_waits, waits, event);
+}
+static blr_result_t blrProjectVolume(const blr_projections_t *projections)
+{
+  typedef blr_result_t (*bindless_call_t)(const blr_projections_t *projections);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[83];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(projections);
+}
+static blr_result_t blrProjectVolumeAdjoint(const blr_projections_t *projections)
+{
+  typedef blr_result_t (*bindless_call_t)(const blr_projections_t *projections);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[84];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(projections);
+}
+static blr_result_t blrBackProjectVolume(const blr_projections_t *projections, uint32_t power)
+{
+  typedef blr_result_t (*bindless_call_t)(const blr_projections_t *projections, uint32_t power);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[85];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(projections, power);
+}
+static blr_result_t blrDescribeViews(const blr_projections_t *projections, float *table)
+{
+  typedef blr_result_t (*bindless_call_t)(const blr_projections_t *projections, float *table);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[86];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(projections, table);
+}
+static blr_result_t blrPyramidLevel(const blr_pyramid_t *pyramid)
+{
+  typedef blr_result_t (*bindless_call_t)(const blr_pyramid_t *pyramid);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[87];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(pyramid);
 }
 
 #include "direct_symbols.h"

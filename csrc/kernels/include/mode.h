@@ -14,9 +14,9 @@
  *     bit 25      channels of an array are neighbours, and so are elements along x
  *     bit 26      offsets in an array fit 32 bits
  *     bit 27      centres of elements and texels are at 0
- *     bit 28      there are fields of vectors on grids of their own, in place of an array (filter/field.h)
- *     bit 29      there is one, a linear one, of less than 2^28 vectors, and two or more along each axis: place.h may have
- *                 code for it, and else reads it like others
+ *     bits 28-29  fields of vectors on grids of their own, in place of an array (filter/field.h): none, any, a plain lens, or
+ *                 a linear one, of less than 2^28 vectors, and two or more along each axis: place.h may have code for the last
+ *                 two, and else reads them like others
  *     bit 30      of two nearest texels the even one is meant, instead of the upper one
  *     bit 31      weights and sums of integers of 8 and 16 bits have double precision
  * Bits 22-27 are those of arrays in memory.
@@ -38,12 +38,14 @@
 /* Functions with structures and arrays, which stay in registers where the caller's constants are known. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* PTX becomes machine code as it is; other compilers unroll loops themselves. */
+/* PTX becomes machine code as it is; other compilers choose the loops to unroll themselves. */
 #ifdef __NVPTX__
 #define UNROLLED _Pragma("unroll")
+#define ROLLED _Pragma("nounroll")
 #define NOT_SPECULATED __asm__ volatile("") /* LLVM would divide in any case, and ptxas keep the division */
 #else
 #define UNROLLED
+#define ROLLED
 #define NOT_SPECULATED
 #endif
 
@@ -61,8 +63,9 @@ static inline bool is_window(uint mode) { return (KNOWN_MODE(mode) >> 21 & 1) !=
 static inline bool keeps_index(uint mode, uint axis) { return (KNOWN_MODE(mode) >> (22 + axis) & 1) != 0; }
 static inline bool has_packed_rows(uint mode) { return (KNOWN_MODE(mode) >> 25 & 1) != 0; }
 static inline bool is_uncentred(uint mode) { return (KNOWN_MODE(mode) >> 27 & 1) != 0; }
-static inline bool has_fields(uint mode) { return (KNOWN_MODE(mode) >> 28 & 1) != 0; }
-static inline bool has_linear_field(uint mode) { return (KNOWN_MODE(mode) >> 29 & 1) != 0; }
+static inline bool has_fields(uint mode) { return (KNOWN_MODE(mode) >> 28 & 3) != 0; }
+static inline bool has_plain_lens(uint mode) { return (KNOWN_MODE(mode) >> 28 & 3) == 2; }
+static inline bool has_linear_field(uint mode) { return (KNOWN_MODE(mode) >> 28 & 3) == 3; }
 static inline bool has_even_ties(uint mode) { return (KNOWN_MODE(mode) >> 30 & 1) != 0; }
 static inline bool has_double_sums(uint mode) { return (KNOWN_MODE(mode) >> 31 & 1) != 0; }
 static inline bool is_small(uint mode) { return (KNOWN_MODE(mode) >> 26 & 1) != 0; }

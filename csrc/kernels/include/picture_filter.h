@@ -126,12 +126,25 @@ INLINED uint4 blended(IMAGE image, uint layer, struct position p, struct source 
     return stored(filtered_float(image, layer, p, source, 4, inner), format, mode);
 }
 
+#if CLASS_F
+INLINED uint4 spline(IMAGE image, uint layer, struct position p, struct source source)
+{
+    const int count = (int)bindless_taps(interpolation(source.mode));
+    return stored(spline_filtered_float(image, layer, p, source, count, false), source.format, source.mode);
+}
+#endif
+
 INLINED uint4 sample_picture(IMAGE image, uint layer, struct position at, struct source source)
 {
     const uint kind = interpolation(source.mode);
     struct position p =
         is_uncentred(source.mode) ? at : from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
-    if (OF_MEMORY && is_inner(p, source))
+#if CLASS_F
+    const bool is_spline = bindless_is_other_spline(kind);
+#else
+    const bool is_spline = false;
+#endif
+    if (OF_MEMORY && !is_spline && is_inner(p, source))
         return kind == BINDLESS_NEAREST ? nearest(image, layer, p, source, true) : blended(image, layer, p, source, true);
     if (!(is_near(p.x) && is_near(p.y) && is_near(p.z))) {
         if (!(is_finite(p.x) && is_finite(p.y) && is_finite(p.z))) return filled(source);
@@ -139,5 +152,8 @@ INLINED uint4 sample_picture(IMAGE image, uint layer, struct position at, struct
     }
     if (is_filled(p, source)) return filled(source);
     if (kind == BINDLESS_NEAREST) return nearest(image, layer, p, source, false);
+#if CLASS_F
+    if (is_spline) return spline(image, layer, p, source);
+#endif
     return blended(image, layer, p, source, false);
 }

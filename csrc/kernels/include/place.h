@@ -67,22 +67,59 @@ NOT_INLINED struct position through_fields(global const double *fields, double x
     return (struct position){p[0], p[1], p[2]};
 }
 
-/* Whether kernels have code of their own for one linear field: for GPUs of NVIDIA, where it was measured, and not for texture
- * units, whose kernels would have it once for each element of a lane. */
+/* Whether kernels have code of their own for a plain lens, and for one linear field: for GPUs of NVIDIA, where it was measured,
+ * and the latter not for texture units, whose kernels would have it once for each element of a lane. */
+#if defined(__NVPTX__) && DIMENSIONS == 2
+#define HAS_LENSES 1
+#else
+#define HAS_LENSES 0
+#endif
 #if defined(__NVPTX__) && !defined(OF_TEXTURE_UNIT)
 #define HAS_LINEAR_FIELDS 1
 #else
 #define HAS_LINEAR_FIELDS 0
 #endif
 
+/* A field that a kernel has code for, read once by a work-item. */
+struct own_field {
+#if HAS_LENSES
+    double k[5], limit, x_behind[3], y_behind[3]; /* coefficients, limit, and the matrix behind a plain lens */
+#endif
 #if HAS_LINEAR_FIELDS
-/* The linear field, read once by a work-item. */
-struct linear_field {
     double x[4], y[4], z[4]; /* by rows, A of the positions of elements */
     float b[9];              /* by rows, B */
     int size_x, size_y, size_z;
     global const float4 *vectors;
+#endif
+    uint kind;
 };
+
+#if HAS_LENSES
+/* A plain lens: of a picture with the axes of the image's camera, which has OpenCV's model with five coefficients. */
+INLINED void read_lens(global const double *description, struct own_field *into)
+{
+    global const double *camera = description + (ulong)description[26] + BINDLESS_LENS_CAMERA;
+    UNROLLED for (int i = 0; i < 5; i++) into->k[i] = camera[1 + i];
+    into->limit = camera[13];
+    UNROLLED for (int i = 0; i < 3; i++)
+    {
+        into->x_behind[i] = description[i < 2 ? i : 3];
+        into->y_behind[i] = description[i < 2 ? 4 + i : 7];
+    }
+}
+
+INLINED struct position through_plain_lens(struct own_field field, struct position p)
+{
+    const double k[12] = {field.k[0], field.k[1], field.k[2], field.k[3], field.k[4]};
+    const double behind[8] = {field.x_behind[0], field.x_behind[1], 0.0, field.x_behind[2],
+                              field.y_behind[0], field.y_behind[1], 0.0, field.y_behind[2]};
+    bindless_bend(k, field.limit, &p.x, &p.y);
+    bindless_place(behind, &p.x, &p.y);
+    return p;
+}
+#endif
+
+#if HAS_LINEAR_FIELDS
 
 /* The row of A that leads from elements: `row` leads from positions of the map. */
 INLINED void compose_row(struct map map, global const double *row, double *into)
@@ -95,22 +132,17 @@ INLINED void compose_row(struct map map, global const double *row, double *into)
     }
 }
 
-INLINED struct linear_field linear_field_of(struct map map, uint mode)
+INLINED void read_linear_field(struct map map, global const double *description, struct own_field *into)
 {
-    struct linear_field linear = {.vectors = 0};
-    if (has_linear_field(mode)) {
-        global const double *description = (global const double *)map.coords;
-        const struct bindless_field field = bindless_field_of(description, description);
-        compose_row(map, description, linear.x);
-        compose_row(map, description + 4, linear.y);
-        compose_row(map, description + 8, linear.z);
-        UNROLLED for (int k = 0; k < 9; k++) linear.b[k] = (float)description[12 + k];
-        linear.size_x = field.size[0];
-        linear.size_y = field.size[1];
-        linear.size_z = field.size[2];
-        linear.vectors = (global const float4 *)field.vectors;
-    }
-    return linear;
+    const struct bindless_field field = bindless_field_of(description, description);
+    compose_row(map, description, into->x);
+    compose_row(map, description + 4, into->y);
+    compose_row(map, description + 8, into->z);
+    UNROLLED for (int k = 0; k < 9; k++) into->b[k] = (float)description[12 + k];
+    into->size_x = field.size[0];
+    into->size_y = field.size[1];
+    into->size_z = field.size[2];
+    into->vectors = (global const float4 *)field.vectors;
 }
 
 /* The cell of a position, and where it is there, to 2^-23: at its first or last edge beyond the outer vectors. */
@@ -153,7 +185,7 @@ INLINED float vector_row(const float *row, float4 v)
 }
 
 /* Where the field leads from a position p of element (x, y, z). */
-INLINED struct position through_linear_field(struct linear_field field, struct position p, double x, double y, double z)
+INLINED struct position through_linear_field(struct own_field field, struct position p, double x, double y, double z)
 {
     const struct cell none = {0, 0.0f, true};
     const struct cell in_x = cell_of(p.x, field.size_x);
@@ -178,17 +210,22 @@ INLINED struct position through_linear_field(struct linear_field field, struct p
     return q;
 }
 
-#else
-
-struct linear_field {
-    uint none;
-};
-
-INLINED struct linear_field linear_field_of(struct map map, uint mode) { return (struct linear_field){0}; }
-
 #endif
 
-INLINED struct position position_of(struct map map, struct linear_field field, struct element element, uint mode)
+/* What the kernel has code for, of the fields of a map. */
+INLINED struct own_field own_field_of(struct map map, uint mode)
+{
+    struct own_field field = {.kind = 0};
+#if HAS_LENSES
+    if (has_plain_lens(mode)) read_lens((global const double *)map.coords, &field);
+#endif
+#if HAS_LINEAR_FIELDS
+    if (has_linear_field(mode)) read_linear_field(map, (global const double *)map.coords, &field);
+#endif
+    return field;
+}
+
+INLINED struct position position_of(struct map map, struct own_field field, struct element element, uint mode)
 {
     const double centre = is_centred(mode) ? 0.5 : is_uncentred(mode) ? 0.0 : map.centre;
     const double x = centre_of(map.first_x + element.x, centre), y = centre_of(map.first_y + element.y, centre),
@@ -220,6 +257,9 @@ INLINED struct position position_of(struct map map, struct linear_field field, s
         p.z += vector_component(map, element.number, 2, mode);
 #endif
     }
+#if HAS_LENSES
+    if (has_plain_lens(mode)) return through_plain_lens(field, p);
+#endif
 #if HAS_LINEAR_FIELDS
     if (has_linear_field(mode)) return through_linear_field(field, p, x, y, z);
 #endif

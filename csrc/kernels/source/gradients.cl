@@ -19,7 +19,7 @@
 #define ALL (TAPS * TAPS * TAPS)
 #endif
 
-#if TAPS < 4
+#if TAPS < 4 || OPERATION == FORWARD /* derivatives of 64 taps would be too large */
 #define EVERY_TAP UNROLLED
 #else
 #define EVERY_TAP

@@ -172,7 +172,7 @@ kernel void KERNEL(resample)(ulong image, LAYER MAP_PARAMETERS, float scale_x, f
                              uint depth, uint format, uint mode)
 {
     const struct map map = MAP_OF_PARAMETERS;
-    const struct linear_field field = linear_field_of(map, mode);
+    const struct own_field field = own_field_of(map, mode);
     const struct units units = {0.5 - centre, scale_x, scale_y, scale_z, bias_x, bias_y, bias_z,
                                 {origin_x, whole_x}, {origin_y, whole_y}, {origin_z, whole_z}, (float)fill};
     const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));

@@ -32,7 +32,7 @@ kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x
                                    global void *values, uint width, uint height, uint depth, uint format, uint mode)
 {
     const struct map map = MAP_OF_PARAMETERS;
-    const struct linear_field field = linear_field_of(map, mode);
+    const struct own_field field = own_field_of(map, mode);
     const bool part = is_window(mode);
     const struct source source = {part ? whole_x : size_x, part ? whole_y : size_y, part ? whole_z : size_z,
                                   size_x, size_y, size_z,

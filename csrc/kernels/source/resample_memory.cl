@@ -103,7 +103,7 @@ kernel void KERNEL(resample_memory)(global const void *texels, long step_x, long
     const uint bytes = has_double_vectors(mode) ? 8 : 4;
     const struct map map = {{m00, m01, m02, m03}, {m10, m11, m12, m13}, {m20, m21, m22, m23}, {0.0, 0.0, 0.0, 1.0}, centre,
                             (global const uchar *)coords + first_coord * bytes, 1, component, 0, 0, 0};
-    const struct linear_field field = linear_field_of(map, mode);
+    const struct own_field field = own_field_of(map, mode);
     const struct source source = {size_x, size_y, size_z, size_x, size_y, size_z, {0, 0}, {0, 0}, {0, 0},
                                   centre, fill, format, mode};
     const struct array array = {texels, step_x, step_y, step_z, step_channel, step_layer};

@@ -86,7 +86,7 @@ kernel void KERNEL(resample_planes)(ulong image, ulong chroma, MAP_PARAMETERS, i
                                     global void *values, uint width, uint height, uint depth, uint format, uint mode)
 {
     const struct map map = MAP_OF_PARAMETERS;
-    const struct linear_field field = linear_field_of(map, mode);
+    const struct own_field field = own_field_of(map, mode);
     const struct source source = {size_x, size_y, 1, size_x, size_y, 1, {0, 0}, {0, 0}, {0, 0}, centre, fill, format, mode};
     const struct source second = {chroma_x, chroma_y, 1, chroma_x, chroma_y, 1, {0, 0}, {0, 0}, {0, 0}, centre, fill, format, mode};
     const struct colours colours = {{red_y, red_u, red_v, red}, {green_y, green_u, green_v, green}, {blue_y, blue_u, blue_v, blue}};

@@ -37,7 +37,7 @@ _OWN_CHANNELS = [channel for channel in CHANNELS.values() if not channel.normali
 
 def image_word(channel: Channel, num_channels: int) -> int:
     """The part of ``format`` that describes an image."""
-    return channel.index << 16 | num_channels << 24
+    return channel.word << 16 | num_channels << 24
 
 
 def format_word(dtype: DType, channels: int, channel: Channel, num_channels: int, *, aligned: bool = False) -> int:

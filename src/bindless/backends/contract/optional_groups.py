@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from ...model.errors import FeatureNotSupportedError
 from .area_means import AreaMeansProtocol
 from .byte_copies import ByteCopiesProtocol
+from .colour_tables import ColourTablesProtocol
 from .external import ExternalMemoryProtocol, ExternalSemaphoreProtocol
 from .host_call import HostCallProtocol
 from .host_memory import HostMemoryProtocol
@@ -105,6 +106,11 @@ class OptionalGroups(Protocol):
     @property
     def spline_filters(self) -> SplineFiltersProtocol | None:
         """Coefficients of B-splines. Built-in kernels compute them elsewhere."""
+        return None
+
+    @property
+    def colour_tables(self) -> ColourTablesProtocol | None:
+        """Colours mapped by tables. Built-in kernels map them elsewhere."""
         return None
 
     @property

@@ -90,6 +90,7 @@ class Library:
     def blrEnqueueCopyImage(
         self, queue: CData, region: CData, num_waits: int, waits: CData, event: CData, /
     ) -> int: ...
+    def blrDecodeBlocks(self, type: int, blocks: CData, width: int, height: int, texels: CData, /) -> int: ...
     def blrEnqueueAreaMean(self, queue: CData, mean: CData, num_waits: int, waits: CData, event: CData, /) -> int: ...
     def blrAreaMean(self, mean: CData, /) -> int: ...
     def blrEnqueueFillLevels(
@@ -141,6 +142,14 @@ class Library:
     def blrQueueEndRecording(self, queue: CData, batch: CData, /) -> int: ...
     def blrEnqueueBatch(self, queue: CData, batch: CData, num_waits: int, waits: CData, event: CData, /) -> int: ...
     def blrBatchDestroy(self, batch: CData, /) -> int: ...
+    def blrEnqueueColourTable(
+        self, queue: CData, table: CData, num_waits: int, waits: CData, event: CData, /
+    ) -> int: ...
+    def blrProjectVolume(self, projections: CData, /) -> int: ...
+    def blrProjectVolumeAdjoint(self, projections: CData, /) -> int: ...
+    def blrBackProjectVolume(self, projections: CData, power: int, /) -> int: ...
+    def blrDescribeViews(self, projections: CData, table: CData, /) -> int: ...
+    def blrPyramidLevel(self, pyramid: CData, /) -> int: ...
     BLR_RESULT_SUCCESS: int
     BLR_RESULT_NOT_READY: int
     BLR_RESULT_INVALID_ARGUMENT: int
@@ -179,6 +188,21 @@ class Library:
     BLR_CHANNEL_UNORM_SHORT_5_6_5: int
     BLR_CHANNEL_UNORM_SHORT_5_5_5_1: int
     BLR_CHANNEL_UNORM_SHORT_4_4_4_4: int
+    BLR_CHANNEL_UNORM_INT8_SRGB: int
+    BLR_CHANNEL_BC1_UNORM: int
+    BLR_CHANNEL_BC1_SRGB: int
+    BLR_CHANNEL_BC2_UNORM: int
+    BLR_CHANNEL_BC2_SRGB: int
+    BLR_CHANNEL_BC3_UNORM: int
+    BLR_CHANNEL_BC3_SRGB: int
+    BLR_CHANNEL_BC4_UNORM: int
+    BLR_CHANNEL_BC4_SNORM: int
+    BLR_CHANNEL_BC5_UNORM: int
+    BLR_CHANNEL_BC5_SNORM: int
+    BLR_CHANNEL_BC6H_UFLOAT: int
+    BLR_CHANNEL_BC6H_SFLOAT: int
+    BLR_CHANNEL_BC7_UNORM: int
+    BLR_CHANNEL_BC7_SRGB: int
     BLR_ELEMENT_S8: int
     BLR_ELEMENT_U8: int
     BLR_ELEMENT_S16: int
@@ -236,6 +260,9 @@ class Library:
     BLR_INTERPOLATION_CUBIC: int
     BLR_INTERPOLATION_CATMULL_ROM: int
     BLR_INTERPOLATION_BICUBIC: int
+    BLR_INTERPOLATION_QUADRATIC: int
+    BLR_INTERPOLATION_QUARTIC: int
+    BLR_INTERPOLATION_QUINTIC: int
     BLR_BOUNDARY_BORDER: int
     BLR_BOUNDARY_CONSTANT: int
     BLR_BOUNDARY_EDGE: int
@@ -263,6 +290,8 @@ class Library:
     BLR_ARGUMENT_KIND_LOCAL: int
     BLR_ARGUMENT_KIND_IMAGE: int
     BLR_ARGUMENT_KIND_SAMPLER: int
+    BLR_PYRAMID_DOWN: int
+    BLR_PYRAMID_UP: int
     BLR_MAX_MIP_LEVELS: int
     BLR_MAX_NAME: int
     BLR_UUID_SIZE: int
