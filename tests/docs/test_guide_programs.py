@@ -46,6 +46,7 @@ bl.Image(picture).save("photo.png")
 Path("photo.png").rename("photo.jpg")   # Pillow looks at the contents
 matrix, shape, coords = np.eye(2, 3), (90, 160), generator.random((7, 2)) * 80
 frames, first_frame = [generator.integers(0, 256, (90, 160, 3)).astype(np.uint8) for _ in range(3)], picture
+blocks, height, width = generator.integers(0, 256, (23, 40, 16)).astype(np.uint8), 90, 160
 source = '''
 #include <bindless/device.h>
 kernel void copy(sampled_image_handle image, global uchar *out)
@@ -65,7 +66,13 @@ picture, frame = (generator.integers(0, 256, (90, 160, 3)).astype(np.uint8) for 
 frame_out = np.empty_like(frame)
 """,
     "lenses": "",
+    "formats": """
+photograph = generator.integers(0, 256, (90, 160, 3)).astype(np.uint8)
+with bl.Image(photograph, mipmaps=True) as image:
+    image.save("rock.dds")
+""",
     "millimetres": "",
+    "tomography": "",
     "volumes": """
 ct = generator.integers(-1000, 1000, (12, 14, 16)).astype(np.int16)
 matrix, field = np.eye(4), generator.random((12, 14, 16, 3), np.float32)

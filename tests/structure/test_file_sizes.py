@@ -15,7 +15,7 @@ GENERATED = {"_bindings.pyi", "_enums.py", "_error_table.py"}  # one set per dri
 
 # Files above the limit, with the permitted number of lines.
 LONGER = {
-    "reference.h": 905,  # the whole API, read by the bindings generator
+    "reference.h": 911,  # the whole API, read by the bindings generator
 }
 
 

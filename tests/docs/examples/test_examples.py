@@ -174,6 +174,7 @@ def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp
 def test_all_examples_are_tested() -> None:
     elsewhere = {"vulkan_share", "import_memory_and_semaphores"}  # tests/interop/vulkan
     learning = {
+        "calibrate_lens",
         "fit_texture",
         "register_volume",
         "register_phantoms",

@@ -11,6 +11,7 @@ from PIL import Image as Picture
 
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 
+import calibrate_lens  # noqa: E402
 import fit_texture  # noqa: E402
 import learn_environment  # noqa: E402
 import optical_flow  # noqa: E402
@@ -20,10 +21,17 @@ import training  # noqa: E402
 from scipy.ndimage import map_coordinates  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 
-pytestmark = pytest.mark.torch
+import bindless as bl  # noqa: E402
+from bindless.camera.lens import Lens  # noqa: E402
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning"),  # torch's, of its own formulas
+    pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning"),
+]
 
 CPU = torch.device("cpu")
-EXAMPLES = (fit_texture, register_volume, register_phantoms, optical_flow, learn_environment)
+EXAMPLES = (calibrate_lens, fit_texture, register_volume, register_phantoms, optical_flow, learn_environment)
 
 
 def test_texture_is_found() -> None:
@@ -80,6 +88,22 @@ def test_scans_in_millimetres_come_together() -> None:
     start, affine, end = ((stage - still).square().mean() for stage in stages)
     assert end < affine < start and end < 0.2 * start
     assert distances[2] < 0.6 * distances[1] < 0.3 * distances[0] + 2
+
+
+def test_lens_is_found() -> None:
+    """Positions on a mesh of the straightened picture are those of the true lens, to a twentieth of a pixel."""
+    size = 128
+    photo, scene, numbers = calibrate_lens.fit(CPU, size, 8)
+    mesh = np.stack(np.meshgrid(np.arange(40, 90, 10), np.arange(40, 90, 10)), -1)
+
+    def places(values: torch.Tensor) -> np.ndarray:
+        camera = bl.Camera(calibrate_lens.matrix_of(values, size).numpy(), values[4:].numpy())
+        return Lens.between(camera, calibrate_lens.pinhole(size), np.eye(3)).move(mesh)
+
+    start, true = (torch.tensor(each, dtype=torch.float64) for each in (calibrate_lens.START, calibrate_lens.TRUE))
+    assert photo.shape == scene.shape == (size, size, 1)
+    away = [np.linalg.norm(places(values) - places(true), axis=-1) for values in (start, numbers)]
+    assert away[0].max() > 2 and away[1].max() < 0.05
 
 
 def test_flow_is_found() -> None:
