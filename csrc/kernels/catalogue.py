@@ -128,6 +128,7 @@ PROJECTIONS = {
 _VIEWS = (
     *(Argument("uint", f"size_{axis}") for axis in "xyz"), Argument("global const float4*", "views"),
     *(Argument("uint", name) for name in ("num_views", "columns", "rows")),
+    *(Argument("float", name) for name in ("angle", "foot_column", "foot_row")),
 )  # fmt: skip
 _OF_VALUES = (Argument("global const float*", "values"), *_VIEWS, Argument("global float*", "volume"))
 PROJECTOR = {
@@ -333,10 +334,26 @@ def _line_modules() -> Iterator[Module]:
         yield Module(name, "projections.cl", {"PASS": str(number)}, kernels, ("ptx", "spirv"), large=True)
 
 
+def _with_halves(name: str, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """The arguments of a kernel for volumes and projections of both precisions, but for the scaled ones."""
+    stored = ("volume",) if name == "projector_adjoint" else ("volume", "values")
+    either = {"global const float*": "global const uchar*", "global float*": "global uchar*"}
+    return (
+        *(
+            replace(argument, type=either.get(argument.type, argument.type))
+            if argument.name in stored else argument
+            for argument in arguments
+        ),
+        Argument("uint", "halves"),
+    )  # fmt: skip
+
+
 def _projector_modules() -> Iterator[Module]:
     """Yield sums of volumes along the rays of scans, their transpose, and back projection."""
     for number, (name, arguments) in enumerate(PROJECTOR.items()):
         yield Module(name, "projector.cl", {"PASS": str(number)}, (Kernel(f"bindless_{name}", arguments),))
+        kernels = (Kernel(f"bindless_{name}_half", _with_halves(name, arguments)),)
+        yield Module(f"{name}_half", "projector.cl", {"PASS": str(number), "HALF": "1"}, kernels)
 
 
 def _texture_level_modules() -> Iterator[Module]:

@@ -4,6 +4,8 @@
  * A ray has one sample on each plane of texels across the axis along which its view mainly looks, linear in the plane,
  * zero outside, and the sum is multiplied by the ray's length between two planes. The adjoint adds up the transpose of
  * exactly these sums. All sums are float, in an order that does not depend on the number of threads.
+ *
+ * Of a detector that is curved around the source, bindless/filter/curve.h says where its pixels are.
  */
 #ifndef BINDLESS_REFERENCE_PROJECTIONS_H
 #define BINDLESS_REFERENCE_PROJECTIONS_H
@@ -27,6 +29,8 @@ typedef struct blr_projections_t {
     uint32_t is_parallel;                 /* 1: sources are directions */
     double spacing[3];                    /* lengths of a texel along x, y, z */
     uint32_t columns, rows;               /* pixels of a detector */
+    double column_angle;                  /* between the columns of a detector that is curved around the source; 0: it is flat */
+    double foot[2];                       /* of a curved one: column and row where the detector of the views touches it */
     uint64_t num_views;
     const blr_view_t *views;
     float *volume;                        /* x first, packed; the adjoint is added to it */
@@ -42,11 +46,12 @@ BLR_API blr_result_t blrProjectVolumeAdjoint(const blr_projections_t *projection
 
 /* Adds to each texel, for each view, the value at the place where the ray through the texel's centre meets the detector,
  * linear between pixels, zero outside, divided by the power of the distance: of the texel's distance from the source,
- * beside the detector's, along the detector's normal. Parallel rays ignore the power. */
+ * beside the detector's, along the detector's normal, or of a curved detector along the ray. Parallel rays ignore the power. */
 BLR_API blr_result_t blrBackProjectVolume(const blr_projections_t *projections, uint32_t power);
 
-/* Writes the rays of each view as numbers that kernels of other devices compute with: 32 floats a view, which
- * bindless/filter/view_table.h describes. The volume and the values may be NULL. */
+/* Writes the rays of each view as numbers that kernels of other devices compute with: 32 floats a view, and two of each
+ * column of a curved detector behind them, which bindless/filter/view_table.h describes. The volume and the values may be
+ * NULL. */
 BLR_API blr_result_t blrDescribeViews(const blr_projections_t *projections, float *table);
 
 #ifdef __cplusplus

@@ -55,12 +55,14 @@ def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
     expected["bindless_lut3d"] = ["u64", *table, *place, *table, *place, "u64", "u64", "u32", "u32"]
     expected["bindless_spline_rows"] = ["u64", "u64", *["u32"] * 9, *["f32"] * 3, "u64"]
     expected["bindless_spline_columns"] = ["u64", "u64", "u64", *["u32"] * 3, *["f32"] * 3, "u64"]
-    views = [*["u32"] * 3, "u64", *["u32"] * 3]  # and the size of the volume
+    views = [*["u32"] * 3, "u64", *["u32"] * 3, *["f32"] * 3]  # and the size of the volume
     projector = {operation: ["u64", *views, "u64"] for operation in ("forward", "adjoint")}
     projector["scale"] = ["u64", *views[3:], "u64"]
     projector["back"] = [*projector["adjoint"], "u32"]
     projector["filter"] = ["u64", "u32", "u32", "u64", "u32", "u64", "u64", "u32", "u32", "u64"]
-    expected.update({f"bindless_projector_{operation}": kinds for operation, kinds in projector.items()})
+    for operation, kinds in projector.items():
+        expected[f"bindless_projector_{operation}"] = kinds
+        expected[f"bindless_projector_{operation}_half"] = [*kinds, "u32"]
     for operation, geometry in forms:
         layer = LAYER if geometry.endswith("_array") else []
         kinds = ["u64", "u64", *layer, *OWN.get(operation, []), "u64", "u64", "u32", "u32"]

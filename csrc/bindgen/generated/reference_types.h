@@ -512,6 +512,8 @@ typedef struct blr_projections_t
   double spacing[3];
   uint32_t columns;
   uint32_t rows;
+  double column_angle;
+  double foot[2];
   uint64_t num_views;
   const blr_view_t *views;
   float *volume;

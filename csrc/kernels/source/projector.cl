@@ -6,8 +6,12 @@
  *     BACK     each texel adds the values where its ray meets the detector
  *     FILTER   rows of values times weights, convolved with a response
  *
- * Volumes are [size_z][size_y][size_x], values [views][rows][columns]; all are packed floats. */
+ * Volumes are [size_z][size_y][size_x], values [views][rows][columns]; all are packed floats. With HALF the bits of `halves` say
+ * what has half precision: 1 what is read, 2 what is written; sums are floats. `angle` is that of filter/curve.h, 0 of a flat
+ * detector; pixels count from the foot. */
 #include "mode.h"
+#include "half.h"
+#include "bindless/filter/curve.h"
 #include "bindless/filter/view_table.h"
 
 #define FORWARD 0
@@ -20,6 +24,37 @@
 #define MIN(A, B) ((A) < (B) ? (A) : (B))
 #define MAX(A, B) ((A) > (B) ? (A) : (B))
 
+#ifdef HALF
+#define STORED uchar
+#define KERNEL(NAME) bindless_projector_##NAME##_half
+#define HALVES , uint halves
+#define AND_HALVES , halves
+#define PART(ARRAY, OFFSET) ((ARRAY) + (ulong)(OFFSET) * (halves & 1 ? 2 : 4))
+#define LOAD(ARRAY, INDEX) load(ARRAY, (ulong)(INDEX), halves)
+#define STORE(ARRAY, INDEX, VALUE) store(ARRAY, (ulong)(INDEX), VALUE, halves)
+
+INLINED __attribute__((unused)) float load(global const uchar *array, ulong index, uint halves)
+{
+    return halves & 1 ? half_bits_to_float(((global const ushort *)array)[index]) : ((global const float *)array)[index];
+}
+
+INLINED __attribute__((unused)) void store(global uchar *array, ulong index, float value, uint halves)
+{
+    if (halves & 2)
+        ((global ushort *)array)[index] = (ushort)float_to_half_bits(value);
+    else
+        ((global float *)array)[index] = value;
+}
+#else
+#define STORED float
+enum { halves = 0 };
+#define KERNEL(NAME) bindless_projector_##NAME
+#define HALVES
+#define AND_HALVES
+#define PART(ARRAY, OFFSET) ((ARRAY) + (OFFSET))
+#define LOAD(ARRAY, INDEX) ((ARRAY)[INDEX])
+#define STORE(ARRAY, INDEX, VALUE) ((ARRAY)[INDEX] = (VALUE))
+#endif
 
 #define FARTHEST 1e9f /* places and steps of rays that count, in texels */
 #define NEAREST 1e-6f /* of texels to the source, as a share of the detector's distance */
@@ -47,6 +82,25 @@ INLINED struct whole below(float x) { return nearest(x - 0.5f); }
 
 #endif
 
+#if PASS == ADJOINT || PASS == BACK
+
+/* A vector of the table for a place beside the middle of the volume. */
+INLINED float of_place(float4 vector, float x, float y, float z)
+{
+    return MULTIPLY_ADD(vector.x, x, MULTIPLY_ADD(vector.y, y, MULTIPLY_ADD(vector.z, z, vector.w)));
+}
+
+/* The column of a place on the flat detector. */
+INLINED float column_at(float flat, float angle) { return angle == 0.0f ? flat : bindless_arc_tangent(angle * flat) / angle; }
+
+/* The cosine of the angle of such a place. */
+INLINED float cosine_at(float flat, float angle)
+{
+    return angle == 0.0f ? 1.0f : 1.0f / __builtin_sqrtf(MULTIPLY_ADD(angle * flat, angle * flat, 1.0f));
+}
+
+#endif
+
 #if PASS == FORWARD || PASS == SCALE || PASS == ADJOINT
 
 /* The rays of a view. */
@@ -60,24 +114,37 @@ INLINED struct rays rays_of(global const float4 *view)
                          view[BINDLESS_VIEW_UP], view[BINDLESS_VIEW_UP_STEP]};
 }
 
-/* A vector of the table for a pixel. */
-INLINED float of_pixel(float4 vector, float column, float row)
+/* What vectors of the table are multiplied by for a pixel: `first` is 1 of a flat detector. */
+struct pixel {
+    float first, column, row;
+};
+
+INLINED struct pixel pixel_of(global const float4 *views, uint num_views, float angle, float foot_column, float foot_row, uint column,
+                              uint row)
 {
-    return MULTIPLY_ADD(vector.z, row, MULTIPLY_ADD(vector.y, column, vector.x));
+    if (angle == 0.0f) return (struct pixel){1.0f, (float)column - foot_column, (float)row - foot_row};
+    const float2 turn = ((global const float2 *)(views + (ulong)num_views * BINDLESS_VIEW_VECTORS))[column];
+    return (struct pixel){turn.x, turn.y, (float)row - foot_row};
 }
 
+/* A vector of the table for a column. */
+INLINED float of_column(float4 vector, struct pixel to) { return MULTIPLY_ADD(vector.y, to.column, vector.x * to.first); }
+
 #if PASS != ADJOINT
+
+/* A vector of the table for a pixel. */
+INLINED float of_pixel(float4 vector, struct pixel to) { return MULTIPLY_ADD(vector.z, to.row, of_column(vector, to)); }
 
 /* A ray: places at the middle plane, and steps from a plane to the next. */
 struct ray {
     float across, across_step, up, up_step;
 };
 
-INLINED struct ray ray_to(struct rays rays, float column, float row)
+INLINED struct ray ray_to(struct rays rays, struct pixel to)
 {
-    const float unit = 1.0f / of_pixel(rays.depth, column, row);
-    return (struct ray){of_pixel(rays.across, column, row) * unit, of_pixel(rays.across_step, column, row) * unit,
-                        of_pixel(rays.up, column, row) * unit, of_pixel(rays.up_step, column, row) * unit};
+    const float unit = 1.0f / of_pixel(rays.depth, to);
+    return (struct ray){of_pixel(rays.across, to) * unit, of_pixel(rays.across_step, to) * unit, of_pixel(rays.up, to) * unit,
+                        of_pixel(rays.up_step, to) * unit};
 }
 
 INLINED bool is_near(float number) { return number < FARTHEST && number > -FARTHEST; }
@@ -112,15 +179,15 @@ INLINED void limit(float place, float step, float middle, float size, float *low
     *high = __builtin_fminf(*high, __builtin_fmaxf(first, last));
 }
 
-INLINED float texel_at(global const float *plane, int across, int up, int size_across, int size_up, int next, int above)
+INLINED float texel_at(global const STORED *plane, int across, int up, int size_across, int size_up, int next, int above HALVES)
 {
     const bool inside = across >= 0 && across < size_across && up >= 0 && up < size_up;
-    return inside ? plane[across * next + up * above] : 0.0f;
+    return inside ? LOAD(plane, across * next + up * above) : 0.0f;
 }
 
 kernel __attribute__((reqd_work_group_size(RAYS * PARTS, 1, 1)))
-void bindless_projector_forward(global const float *volume, uint size_x, uint size_y, uint size_z, global const float4 *views,
-                                uint num_views, uint columns, uint rows, global float *values)
+void KERNEL(forward)(global const STORED *volume, uint size_x, uint size_y, uint size_z, global const float4 *views, uint num_views,
+                     uint columns, uint rows, float angle, float foot_column, float foot_row, global STORED *values HALVES)
 {
     local float sums[PARTS][RAYS];
     const uint item = (uint)bindless_local_id(0), tile = rows == 1 ? RAYS : TILE;
@@ -136,8 +203,7 @@ void bindless_projector_forward(global const float *volume, uint size_x, uint si
         const uint row = (uint)bindless_group_id(1) * (RAYS / tile) + ray / tile;
         float sum = 0.0f;
         if (column < columns && row < rows) {
-            const float x = (float)column - 0.5f * (float)(columns - 1), y = (float)row - 0.5f * (float)(rows - 1);
-            const struct ray to = ray_to(rays, x, y);
+            const struct ray to = ray_to(rays, pixel_of(views, num_views, angle, foot_column, foot_row, column, row));
             const float length = length_of(rays, to), middle = (float)((size - 1) / 2);
             float low = 0.0f, high = length > 0.0f ? (float)(size - 1) : -1.0f;
             limit(to.across, to.across_step, middle, (float)size_across, &low, &high);
@@ -151,22 +217,23 @@ void bindless_projector_forward(global const float *volume, uint size_x, uint si
                 struct whole low_a = below(a), low_u = below(u);
                 float t00, t10, t01, t11;
                 if (low_a.value >= 0.0f && low_a.value < last_across && low_u.value >= 0.0f && low_u.value < last_up) {
-                    global const float *texels = volume + (plane * stride + low_a.number * next + low_u.number * above);
-                    t00 = texels[0], t10 = texels[next], t01 = texels[above], t11 = texels[next + above];
+                    global const STORED *texels = PART(volume, plane * stride + low_a.number * next + low_u.number * above);
+                    t00 = LOAD(texels, 0), t10 = LOAD(texels, next);
+                    t01 = LOAD(texels, above), t11 = LOAD(texels, next + above);
                 } else if (size_up == 1 && u == 0.0f && low_a.value >= 0.0f && low_a.value < last_across) { /* a picture */
-                    global const float *texels = volume + (plane * stride + low_a.number * next);
-                    t00 = texels[0], t10 = texels[next], t01 = 0.0f, t11 = 0.0f;
+                    global const STORED *texels = PART(volume, plane * stride + low_a.number * next);
+                    t00 = LOAD(texels, 0), t10 = LOAD(texels, next), t01 = 0.0f, t11 = 0.0f;
                     low_u.value = u;
                 } else {
-                    global const float *texels = volume + plane * stride;
+                    global const STORED *texels = PART(volume, plane * stride);
                     a = __builtin_fminf(__builtin_fmaxf(a, -1.5f), last_across + 1.5f);
                     u = __builtin_fminf(__builtin_fmaxf(u, -1.5f), last_up + 1.5f);
                     low_a = below(a), low_u = below(u);
                     const int i = low_a.number, j = low_u.number;
-                    t00 = texel_at(texels, i, j, size_across, size_up, next, above);
-                    t10 = texel_at(texels, i + 1, j, size_across, size_up, next, above);
-                    t01 = texel_at(texels, i, j + 1, size_across, size_up, next, above);
-                    t11 = texel_at(texels, i + 1, j + 1, size_across, size_up, next, above);
+                    t00 = texel_at(texels, i, j, size_across, size_up, next, above AND_HALVES);
+                    t10 = texel_at(texels, i + 1, j, size_across, size_up, next, above AND_HALVES);
+                    t01 = texel_at(texels, i, j + 1, size_across, size_up, next, above AND_HALVES);
+                    t11 = texel_at(texels, i + 1, j + 1, size_across, size_up, next, above AND_HALVES);
                 }
                 const float rest = a - low_a.value, lower = MULTIPLY_ADD(rest, t10 - t00, t00);
                 const float upper = MULTIPLY_ADD(rest, t11 - t01, t01);
@@ -181,7 +248,8 @@ void bindless_projector_forward(global const float *volume, uint size_x, uint si
             const uint to_row = (uint)bindless_group_id(1) * (RAYS / tile) + item / tile;
             float total = 0.0f;
             UNROLLED for (int other = 0; other < PARTS; other++) total += sums[other][item];
-            if (to_column < columns && to_row < rows) values[((ulong)number * rows + to_row) * columns + to_column] = total;
+            if (to_column < columns && to_row < rows)
+                STORE(values, ((ulong)number * rows + to_row) * columns + to_column, total);
         }
         bindless_barrier();
     }
@@ -189,17 +257,17 @@ void bindless_projector_forward(global const float *volume, uint size_x, uint si
 
 #elif PASS == SCALE
 
-kernel void bindless_projector_scale(global const float *values, global const float4 *views, uint num_views, uint columns,
-                                     uint rows, global float *scaled)
+kernel void KERNEL(scale)(global const STORED *values, global const float4 *views, uint num_views, uint columns, uint rows,
+                          float angle, float foot_column, float foot_row, global float *scaled HALVES)
 {
     const uint column = (uint)bindless_global_id(0), row = (uint)bindless_global_id(1);
     if (column >= columns || row >= rows) return;
     for (uint number = (uint)bindless_global_id(2); number < num_views; number += (uint)bindless_global_size(2)) {
         const struct rays rays = rays_of(views + number * BINDLESS_VIEW_VECTORS);
-        const float x = (float)column - 0.5f * (float)(columns - 1), y = (float)row - 0.5f * (float)(rows - 1);
         const ulong place = ((ulong)number * rows + row) * columns + column;
-        const float length = length_of(rays, ray_to(rays, x, y));
-        scaled[place] = length > 0.0f ? values[place] * length : 0.0f;
+        const struct pixel to = pixel_of(views, num_views, angle, foot_column, foot_row, column, row);
+        const float length = length_of(rays, ray_to(rays, to));
+        scaled[place] = length > 0.0f ? LOAD(values, place) * length : 0.0f;
     }
 }
 
@@ -216,18 +284,18 @@ INLINED float weight_at(float distance)
 #endif
 }
 
-/* The numbers of an axis of the detector from `low` to `high`, beside its middle, and a little beyond for places are rounded.
- * All of them where the bounds are no numbers. */
+/* The numbers of an axis of the detector from `low` to `high`, beside the foot, and a little beyond for places are rounded. All
+ * of them where the bounds are no numbers. */
 struct range {
     int first, last;
 };
 
-INLINED struct range range_of(float low, float high, uint count)
+INLINED struct range range_of(float low, float high, float foot, uint count)
 {
-    const float most = (float)(count - 1), middle = 0.5f * most, inward = 0.49f;
+    const float most = (float)(count - 1), inward = 0.49f;
     if (!(low <= high)) return (struct range){0, (int)count - 1};
-    const float first = __builtin_fminf(__builtin_fmaxf(low + middle + inward, 0.0f), most + 1.0f);
-    const float last = __builtin_fminf(__builtin_fmaxf(high + middle - inward, -1.0f), most);
+    const float first = __builtin_fminf(__builtin_fmaxf(low + foot + inward, 0.0f), most + 1.0f);
+    const float last = __builtin_fminf(__builtin_fmaxf(high + foot - inward, -1.0f), most);
     return (struct range){nearest(first).number, nearest(last).number};
 }
 
@@ -239,85 +307,109 @@ INLINED float4 on_plane(float4 place, float4 step, float along)
 
 INLINED float of_axis(float4 vector, uint axis) { return axis == 0 ? vector.x : axis == 1 ? vector.y : vector.z; }
 
-INLINED float of_place(float4 vector, float x, float y, float z)
+/* The arguments of a call, of one view. */
+struct detector {
+    global const float4 *views;
+    uint num_views, columns, rows;
+    float angle, foot_column, foot_row;
+};
+
+/* Bounds of a place on the flat detector, along an axis. */
+struct bounds {
+    float low, high;
+};
+
+INLINED void reach(struct bounds *bounds, float place)
 {
-    return MULTIPLY_ADD(vector.x, x, MULTIPLY_ADD(vector.y, y, MULTIPLY_ADD(vector.z, z, vector.w)));
+    bounds->low = __builtin_fminf(bounds->low, place), bounds->high = __builtin_fmaxf(bounds->high, place);
 }
 
 /* The gather of one texel from the rays of any view. The rays through its neighbours in the plane bound those through it. */
 INLINED float gather_any(struct rays rays, global const float4 *view, float3 place, float a, float u, float along,
-                         global const float *values, uint columns, uint rows)
+                         global const float *values, struct detector to)
 {
     const uint axis = (uint)rays.depth.w, of_across = axis == 0 ? 1 : 0, of_up = axis == 2 ? 1 : 2;
     const float4 column = view[BINDLESS_VIEW_COLUMN], row = view[BINDLESS_VIEW_ROW], distance = view[BINDLESS_VIEW_DISTANCE];
-    float low[2] = {FARTHEST, FARTHEST}, high[2] = {-FARTHEST, -FARTHEST};
+    const float3 here = (float3)(of_place(column, place.x, place.y, place.z), of_place(row, place.x, place.y, place.z),
+                                 of_place(distance, place.x, place.y, place.z));
+    const float3 beside = (float3)(of_axis(column, of_across), of_axis(row, of_across), of_axis(distance, of_across));
+    const float3 above = (float3)(of_axis(column, of_up), of_axis(row, of_up), of_axis(distance, of_up));
+    struct bounds x = {FARTHEST, -FARTHEST}, y = {FARTHEST, -FARTHEST};
     int signs = 0;
     UNROLLED for (int corner = 0; corner < 4; corner++)
     {
-        const float i = corner & 1 ? 1.0f : -1.0f, j = corner & 2 ? 1.0f : -1.0f;
-        const float w = of_place(distance, place.x, place.y, place.z) + i * of_axis(distance, of_across) + j * of_axis(distance, of_up);
-        const float c = of_place(column, place.x, place.y, place.z) + i * of_axis(column, of_across) + j * of_axis(column, of_up);
-        const float r = of_place(row, place.x, place.y, place.z) + i * of_axis(row, of_across) + j * of_axis(row, of_up);
-        signs += w > NEAREST ? 1 : w < -NEAREST ? -1 : 0;
-        const float unit = 1.0f / w;
-        low[0] = __builtin_fminf(low[0], c * unit), high[0] = __builtin_fmaxf(high[0], c * unit);
-        low[1] = __builtin_fminf(low[1], r * unit), high[1] = __builtin_fmaxf(high[1], r * unit);
+        const float3 at = here + (corner & 1 ? beside : -beside) + (corner & 2 ? above : -above);
+        const float unit = 1.0f / at.z;
+        signs += at.z > NEAREST ? 1 : at.z < -NEAREST ? -1 : 0;
+        reach(&x, at.x * unit), reach(&y, at.y * unit);
     }
-    const bool bounded = signs == 4 || signs == -4;
-    const struct range across_range = range_of(bounded ? low[0] : 1.0f, bounded ? high[0] : 0.0f, columns);
-    const struct range up_range = range_of(bounded ? low[1] : 1.0f, bounded ? high[1] : 0.0f, rows);
+    const bool bounded = signs == 4 || (signs == -4 && to.angle == 0.0f);
+    if (to.angle != 0.0f) {
+        const float one = cosine_at(x.low, to.angle), other = cosine_at(x.high, to.angle);
+        const float least = __builtin_fminf(one, other), most = x.low < 0.0f && x.high > 0.0f ? 1.0f : __builtin_fmaxf(one, other);
+        x.low = column_at(x.low, to.angle), x.high = column_at(x.high, to.angle);
+        y.low *= y.low < 0.0f ? most : least, y.high *= y.high > 0.0f ? most : least;
+    }
+    const struct range across_range = range_of(bounded ? x.low : 1.0f, bounded ? x.high : 0.0f, to.foot_column, to.columns);
+    const struct range up_range = range_of(bounded ? y.low : 1.0f, bounded ? y.high : 0.0f, to.foot_row, to.rows);
     const float4 across = on_plane(rays.across, rays.across_step, along), up = on_plane(rays.up, rays.up_step, along);
     float sum = 0.0f;
-    for (int r = up_range.first; r <= up_range.last; r++)
-        for (int c = across_range.first; c <= across_range.last; c++) {
-            const float x = (float)c - 0.5f * (float)(columns - 1), y = (float)r - 0.5f * (float)(rows - 1);
-            const float unit = 1.0f / of_pixel(rays.depth, x, y);
-            const float weight = weight_at(MULTIPLY_ADD(of_pixel(across, x, y), unit, -a)) *
-                                 weight_at(MULTIPLY_ADD(of_pixel(up, x, y), unit, -u));
-            if (weight > 0.0f) sum = MULTIPLY_ADD(weight, values[(uint)r * columns + (uint)c], sum);
+    for (int c = across_range.first; c <= across_range.last; c++) {
+        struct pixel pixel = pixel_of(to.views, to.num_views, to.angle, to.foot_column, to.foot_row, (uint)c, (uint)up_range.first);
+        const float depth_c = of_column(rays.depth, pixel), across_c = of_column(across, pixel), up_c = of_column(up, pixel);
+        global const float *value = values + ((uint)up_range.first * to.columns + (uint)c);
+        for (int r = up_range.first; r <= up_range.last; r++, pixel.row += 1.0f, value += to.columns) {
+            const float unit = 1.0f / MULTIPLY_ADD(rays.depth.z, pixel.row, depth_c);
+            const float weight = weight_at(MULTIPLY_ADD(MULTIPLY_ADD(across.z, pixel.row, across_c), unit, -a)) *
+                                 weight_at(MULTIPLY_ADD(MULTIPLY_ADD(up.z, pixel.row, up_c), unit, -u));
+            if (weight > 0.0f) sum = MULTIPLY_ADD(weight, *value, sum);
         }
+    }
     return sum;
 }
 
 /* Gathers a column of texels of a view whose rows are above one another along z, as are its rays: what is across depends on
  * the columns of the detector alone. */
 INLINED void gather_upright(struct rays rays, global const float4 *view, float3 place, float a, float u, float along,
-                            global const float *values, uint columns, uint rows, float sums[COLUMN])
+                            global const float *values, struct detector to, float sums[COLUMN])
 {
     const uint of_across = (uint)rays.depth.w == 0 ? 1 : 0;
     const float4 column = view[BINDLESS_VIEW_COLUMN], distance = view[BINDLESS_VIEW_DISTANCE];
     const float w = of_place(distance, place.x, place.y, place.z), w_step = of_axis(distance, of_across);
     const float c = of_place(column, place.x, place.y, place.z), c_step = of_axis(column, of_across);
     const float before = w - w_step, behind = w + w_step;
-    const bool bounded = (before > NEAREST && behind > NEAREST) || (before < -NEAREST && behind < -NEAREST);
-    const float one = (c - c_step) / before, other = (c + c_step) / behind;
-    const struct range range = range_of(bounded ? __builtin_fminf(one, other) : 1.0f, bounded ? __builtin_fmaxf(one, other) : 0.0f, columns);
+    const bool bounded = (before > NEAREST && behind > NEAREST) || (before < -NEAREST && behind < -NEAREST && to.angle == 0.0f);
+    const float one = column_at((c - c_step) / before, to.angle), other = column_at((c + c_step) / behind, to.angle);
+    const struct range range = range_of(bounded ? __builtin_fminf(one, other) : 1.0f, bounded ? __builtin_fmaxf(one, other) : 0.0f,
+                                        to.foot_column, to.columns);
     const float4 across = on_plane(rays.across, rays.across_step, along), up = on_plane(rays.up, rays.up_step, along);
-    const float middle = 0.5f * (float)(rows - 1), per_row = 1.0f / up.z;
+    const float per_row = 1.0f / up.z;
     for (int number = range.first; number <= range.last; number++) {
-        const float x = (float)number - 0.5f * (float)(columns - 1);
-        const float depth = MULTIPLY_ADD(rays.depth.y, x, rays.depth.x), unit = 1.0f / depth;
-        const float weight = weight_at(MULTIPLY_ADD(MULTIPLY_ADD(across.y, x, across.x), unit, -a));
+        const struct pixel pixel = pixel_of(to.views, to.num_views, to.angle, to.foot_column, to.foot_row, (uint)number, 0);
+        const float depth = of_column(rays.depth, pixel), unit = 1.0f / depth;
+        const float weight = weight_at(MULTIPLY_ADD(of_column(across, pixel), unit, -a));
         if (weight == 0.0f) continue;
         /* Places above the first texel, and steps, along the rows. */
-        const float first = MULTIPLY_ADD(MULTIPLY_ADD(up.y, x, up.x), unit, -u), next = up.z * unit;
+        const float first = MULTIPLY_ADD(of_column(up, pixel), unit, -u), next = up.z * unit;
         const float low = (-1.0f - first) * (depth * per_row), high = ((float)COLUMN - first) * (depth * per_row);
-        const struct range through = range_of(__builtin_fminf(low, high), __builtin_fmaxf(low, high), rows);
-        global const float *pixel = values + ((uint)through.first * columns + (uint)number);
-        float y = (float)through.first - middle;
-        for (int row = through.first; row <= through.last; row++, y += 1.0f, pixel += columns) {
-            const float at = MULTIPLY_ADD(next, y, first), value = *pixel * weight;
-            UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = MULTIPLY_ADD(weight_at(at - (float)k), value, sums[k]);
+        const struct range through = range_of(__builtin_fminf(low, high), __builtin_fmaxf(low, high), to.foot_row, to.rows);
+        global const float *value = values + ((uint)through.first * to.columns + (uint)number);
+        float y = (float)through.first - to.foot_row;
+        for (int row = through.first; row <= through.last; row++, y += 1.0f, value += to.columns) {
+            const float at = MULTIPLY_ADD(next, y, first), weighted = *value * weight;
+            UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = MULTIPLY_ADD(weight_at(at - (float)k), weighted, sums[k]);
         }
     }
 }
 
-kernel void bindless_projector_adjoint(global const float *values, uint size_x, uint size_y, uint size_z,
-                                       global const float4 *views, uint num_views, uint columns, uint rows, global float *volume)
+kernel void KERNEL(adjoint)(global const float *values, uint size_x, uint size_y, uint size_z, global const float4 *views,
+                            uint num_views, uint columns, uint rows, float angle, float foot_column, float foot_row,
+                            global STORED *volume HALVES)
 {
     const uint x = (uint)bindless_global_id(0), y = (uint)bindless_global_id(1);
     if (x >= size_x || y >= size_y) return;
     const float middle_x = 0.5f * (float)(size_x - 1), middle_y = 0.5f * (float)(size_y - 1), middle_z = 0.5f * (float)(size_z - 1);
+    struct detector to = {views, num_views, columns, rows, angle, foot_column, foot_row};
     for (uint z = (uint)bindless_global_id(2) * COLUMN; z < size_z; z += (uint)bindless_global_size(2) * COLUMN) {
         float sums[COLUMN];
         UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = 0.0f;
@@ -330,44 +422,47 @@ kernel void bindless_projector_adjoint(global const float *values, uint size_x, 
             if (rays.depth.x == 0.0f && rays.depth.y == 0.0f && rays.depth.z == 0.0f) continue;
             if (axis != 2 && rays.depth.z == 0.0f && rays.across.z == 0.0f && rays.across_step.z == 0.0f) {
                 const float along = axis == 0 ? (float)x - (float)((size_x - 1) / 2) : (float)y - (float)((size_y - 1) / 2);
-                gather_upright(rays, view, place, (float)(axis == 0 ? y : x), (float)z, along, of_view, columns, rows, sums);
+                const float a = (float)(axis == 0 ? y : x);
+                /* The first call has the angle as a constant, and no code of curved detectors. */
+                to.angle = 0.0f;
+                if (angle == 0.0f) {
+                    gather_upright(rays, view, place, a, (float)z, along, of_view, to, sums);
+                    continue;
+                }
+                to.angle = angle;
+                gather_upright(rays, view, place, a, (float)z, along, of_view, to, sums);
                 continue;
             }
+            to.angle = angle;
             for (int k = 0; k < COLUMN; k++) {
                 const float a = (float)(axis == 0 ? y : x), u = axis == 2 ? (float)y : (float)z + (float)k;
                 const float along = axis == 0   ? (float)x - (float)((size_x - 1) / 2)
                                     : axis == 1 ? (float)y - (float)((size_y - 1) / 2)
                                                 : (float)z + (float)k - (float)((size_z - 1) / 2);
                 const float3 at = (float3)(place.x, place.y, place.z + (float)k);
-                const float sum = gather_any(rays, view, at, a, u, along, of_view, columns, rows);
+                const float sum = gather_any(rays, view, at, a, u, along, of_view, to);
                 UNROLLED for (int i = 0; i < COLUMN; i++) sums[i] += i == k ? sum : 0.0f;
             }
         }
         UNROLLED for (int k = 0; k < COLUMN; k++)
-            if (z + k < size_z) volume[((ulong)(z + k) * size_y + y) * size_x + x] = sums[k];
+            if (z + k < size_z) STORE(volume, ((ulong)(z + k) * size_y + y) * size_x + x, sums[k]);
     }
 }
 
 #elif PASS == BACK
 
-INLINED float pixel_at(global const float *values, int column, int row, int columns, int rows)
+INLINED float value_at(global const STORED *values, int column, int row, int columns, int rows HALVES)
 {
-    return column >= 0 && column < columns && row >= 0 && row < rows ? values[row * columns + column] : 0.0f;
+    return column >= 0 && column < columns && row >= 0 && row < rows ? LOAD(values, row * columns + column) : 0.0f;
 }
 
-INLINED float of_place(float4 vector, float x, float y, float z)
-{
-    return MULTIPLY_ADD(vector.x, x, MULTIPLY_ADD(vector.y, y, MULTIPLY_ADD(vector.z, z, vector.w)));
-}
-
-kernel void bindless_projector_back(global const float *values, uint size_x, uint size_y, uint size_z,
-                                    global const float4 *views, uint num_views, uint columns, uint rows, global float *volume,
-                                    uint power)
+kernel void KERNEL(back)(global const STORED *values, uint size_x, uint size_y, uint size_z, global const float4 *views,
+                         uint num_views, uint columns, uint rows, float angle, float foot_column, float foot_row,
+                         global STORED *volume, uint power HALVES)
 {
     const uint x = (uint)bindless_global_id(0), y = (uint)bindless_global_id(1);
     if (x >= size_x || y >= size_y) return;
     const float place_x = (float)x - 0.5f * (float)(size_x - 1), place_y = (float)y - 0.5f * (float)(size_y - 1);
-    const float middle_column = 0.5f * (float)(columns - 1), middle_row = 0.5f * (float)(rows - 1);
     const float last_column = (float)(columns - 1), last_row = (float)(rows - 1);
     for (uint z = (uint)bindless_global_id(2) * COLUMN; z < size_z; z += (uint)bindless_global_size(2) * COLUMN) {
         const float place_z = (float)z - 0.5f * (float)(size_z - 1);
@@ -375,43 +470,46 @@ kernel void bindless_projector_back(global const float *values, uint size_x, uin
         UNROLLED for (int k = 0; k < COLUMN; k++) sums[k] = 0.0f;
         for (uint number = 0; number < num_views; number++) {
             global const float4 *view = views + number * BINDLESS_VIEW_VECTORS;
-            global const float *of_view = values + (ulong)number * rows * columns;
+            global const STORED *of_view = PART(values, (ulong)number * rows * columns);
             const float4 column = view[BINDLESS_VIEW_COLUMN], row = view[BINDLESS_VIEW_ROW], distance = view[BINDLESS_VIEW_DISTANCE];
             const float first_column = of_place(column, place_x, place_y, place_z);
             const float first_row = of_place(row, place_x, place_y, place_z);
             const float first = of_place(distance, place_x, place_y, place_z);
             /* Rows above one another along z: the column and the distance are the same for all texels. */
             const bool is_upright = distance.z == 0.0f && column.z == 0.0f;
-            float near = first, unit = 1.0f / first, c = MULTIPLY_ADD(first_column, unit, middle_column);
+            float near = first, unit = 1.0f / first, per_row = unit * cosine_at(first_column * unit, angle);
+            float c = column_at(first_column * unit, angle) + foot_column;
             struct whole low_c = below(c);
             UNROLLED for (int k = 0; k < COLUMN; k++)
             {
                 if (k != 0 && !is_upright) {
                     near = MULTIPLY_ADD(distance.z, (float)k, first), unit = 1.0f / near;
-                    c = MULTIPLY_ADD(MULTIPLY_ADD(column.z, (float)k, first_column), unit, middle_column), low_c = below(c);
+                    const float flat = MULTIPLY_ADD(column.z, (float)k, first_column) * unit;
+                    c = column_at(flat, angle) + foot_column, low_c = below(c);
+                    per_row = unit * cosine_at(flat, angle);
                 }
-                const float r = MULTIPLY_ADD(MULTIPLY_ADD(row.z, (float)k, first_row), unit, middle_row);
+                const float r = MULTIPLY_ADD(MULTIPLY_ADD(row.z, (float)k, first_row), per_row, foot_row);
                 const struct whole low_r = below(r);
                 float p00, p10, p01, p11;
                 if (!(near > NEAREST && c > -1.0f && r > -1.0f && c < last_column + 1.0f && r < last_row + 1.0f)) continue;
                 const int i = low_c.number, j = low_r.number;
                 if (i >= 0 && j >= 0 && low_c.value < last_column && low_r.value < last_row) {
-                    global const float *pixels = of_view + ((uint)j * columns + (uint)i);
-                    p00 = pixels[0], p10 = pixels[1], p01 = pixels[columns], p11 = pixels[columns + 1];
+                    global const STORED *pixels = PART(of_view, (uint)j * columns + (uint)i);
+                    p00 = LOAD(pixels, 0), p10 = LOAD(pixels, 1), p01 = LOAD(pixels, columns), p11 = LOAD(pixels, columns + 1);
                 } else {
-                    p00 = pixel_at(of_view, i, j, (int)columns, (int)rows);
-                    p10 = pixel_at(of_view, i + 1, j, (int)columns, (int)rows);
-                    p01 = pixel_at(of_view, i, j + 1, (int)columns, (int)rows);
-                    p11 = pixel_at(of_view, i + 1, j + 1, (int)columns, (int)rows);
+                    p00 = value_at(of_view, i, j, (int)columns, (int)rows AND_HALVES);
+                    p10 = value_at(of_view, i + 1, j, (int)columns, (int)rows AND_HALVES);
+                    p01 = value_at(of_view, i, j + 1, (int)columns, (int)rows AND_HALVES);
+                    p11 = value_at(of_view, i + 1, j + 1, (int)columns, (int)rows AND_HALVES);
                 }
                 const float rest = c - low_c.value, lower = MULTIPLY_ADD(rest, p10 - p00, p00);
                 const float upper = MULTIPLY_ADD(rest, p11 - p01, p01);
-                const float factor = power == 2 ? unit * unit : power == 1 ? unit : 1.0f;
+                const float factor = power == 2 ? per_row * per_row : power == 1 ? per_row : 1.0f;
                 sums[k] = MULTIPLY_ADD(factor, MULTIPLY_ADD(r - low_r.value, upper - lower, lower), sums[k]);
             }
         }
         UNROLLED for (int k = 0; k < COLUMN; k++)
-            if (z + k < size_z) volume[((ulong)(z + k) * size_y + y) * size_x + x] = sums[k];
+            if (z + k < size_z) STORE(volume, ((ulong)(z + k) * size_y + y) * size_x + x, sums[k]);
     }
 }
 
@@ -423,21 +521,22 @@ kernel void bindless_projector_back(global const float *values, uint size_x, uin
 enum { ITEMS = 128, PER_ITEM = 4 };
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-void bindless_projector_filter(global const float *values, uint columns, uint rows, global const float *turn_weights,
-                               uint turn_step, global const float *pixel_weights, global const float *response, uint width,
-                               uint before, global float *filtered)
+void KERNEL(filter)(global const STORED *values, uint columns, uint rows, global const float *turn_weights, uint turn_step,
+                    global const float *pixel_weights, global const float *response, uint width, uint before,
+                    global float *filtered HALVES)
 {
     local float part[ITEMS];
     const uint item = (uint)bindless_local_id(0);
     const ulong number = bindless_group_id(0);
     const uint row = (uint)(number % rows);
-    global const float *turn = turn_weights + number / rows * turn_step, *of_row = values + number * columns;
+    global const float *turn = turn_weights + number / rows * turn_step;
+    global const STORED *of_row = PART(values, number * columns);
     for (uint start = 0; start < width; start += ITEMS * PER_ITEM) {
         float sums[PER_ITEM];
         UNROLLED for (uint k = 0; k < PER_ITEM; k++) sums[k] = 0.0f;
         for (uint from = 0; from < columns; from += ITEMS) {
             const uint column = from + item, count = MIN(columns - from, ITEMS);
-            if (column < columns) part[item] = of_row[column] * turn[column] * pixel_weights[row * columns + column];
+            if (column < columns) part[item] = LOAD(of_row, column) * turn[column] * pixel_weights[row * columns + column];
             bindless_barrier();
             UNROLLED for (uint k = 0; k < PER_ITEM; k++)
             {

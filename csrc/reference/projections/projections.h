@@ -24,6 +24,8 @@ struct blr_axial_view {
     uint32_t size[3];
     int64_t strides[3];
     bool is_parallel;
+    const double (*curve)[2];             /* cosine of each column's angle, and sine / angle of a column; NULL: flat */
+    double foot_row;                      /* of a curved detector */
 };
 
 /* Rays of a row of the detector, and planes [begin, end) of the volume. */
@@ -39,6 +41,8 @@ struct blr_detector_map {
     uint32_t columns, rows;
     uint32_t power;
     bool is_parallel;                     /* the distance is 1 */
+    float angle;                          /* between columns of a curved detector, 0 of a flat one; counted from the foot */
+    float foot[2];
 };
 
 /* The functions of a set of instructions. */

@@ -4,6 +4,7 @@
 #include "bindless/filter/view_table.h"
 #include "platform/cpu_features.h"
 #include "platform/fp_environment.h"
+#include "platform/heap.h"
 #include "platform/thread_pool.h"
 
 #include <math.h>
@@ -15,6 +16,8 @@ extern const struct blr_projection_set blr_projection_set_avx2, blr_projection_s
 /* Planes of a slab of the volume, which one thread at a time adds to, and rows of rays that a thread takes. */
 #define LEAST_PLANES 8u
 #define LEAST_ROWS 4u
+
+#define HALF_PI 1.5707963267948966
 
 static const struct blr_projection_set *best_set(void)
 {
@@ -43,6 +46,13 @@ static blr_result_t check_sizes(const blr_projections_t *call)
     }
     if (call->columns == 0 || call->rows == 0 || call->columns > INT32_MAX || call->rows > INT32_MAX)
         return blr_fail(BLR_RESULT_INVALID_SIZE, "a detector of %u x %u pixels: 1 to 2^31 - 1 are needed", call->columns, call->rows);
+    if (call->column_angle == 0)
+        return BLR_RESULT_SUCCESS;
+    const double reach = fmax(fabs(call->foot[0]), fabs(call->columns - 1 - call->foot[0])) * call->column_angle;
+    if (call->is_parallel || !(call->column_angle > 0 && reach < HALF_PI) || !isfinite(call->foot[1]))
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                        "a curved detector of %u columns %g apart, with its foot at (%g, %g): rays from a source at angles of less "
+                        "than half pi are needed", call->columns, call->column_angle, call->foot[0], call->foot[1]);
     return BLR_RESULT_SUCCESS;
 }
 
@@ -53,15 +63,36 @@ static blr_result_t check(const blr_projections_t *call)
     return check_sizes(call);
 }
 
+/* Column and row of the place that pixels count from: the foot of a curved detector, the middle of a flat one. */
+static void find_foot(const blr_projections_t *call, double foot[2])
+{
+    foot[0] = call->column_angle != 0 ? call->foot[0] : 0.5 * (call->columns - 1);
+    foot[1] = call->column_angle != 0 ? call->foot[1] : 0.5 * (call->rows - 1);
+}
+
+/* The direction of a view's middle ray. */
+static void find_middle_ray(const blr_projections_t *call, const blr_view_t *view, double direction[3])
+{
+    double foot[2];
+    find_foot(call, foot);
+    const double angle = call->column_angle * (0.5 * (call->columns - 1) - foot[0]);
+    const double aside = angle == 0 ? 0 : sin(angle) / call->column_angle, up = 0.5 * (call->rows - 1) - foot[1];
+    for (int d = 0; d < 3; d++) {
+        const double to_foot = view->first[d] + foot[0] * view->column[d] + foot[1] * view->row[d] - view->source[d];
+        direction[d] = call->is_parallel ? view->source[d] : cos(angle) * to_foot + aside * view->column[d] + up * view->row[d];
+    }
+}
+
 /* A view along the axis that its middle ray follows most; `axis` is 0 for x to 2 for z. */
 static struct blr_axial_view axial_view(const blr_projections_t *call, const blr_view_t *view, uint32_t *axis)
 {
     static const uint8_t orders[3][3] = {{1, 2, 0}, {0, 2, 1}, {0, 1, 2}};
-    double largest = -1;
+    double largest = -1, ray[3], foot[2];
     *axis = 2;
+    find_middle_ray(call, view, ray);
+    find_foot(call, foot);
     for (uint32_t d = 0; d < 3; d++) {
-        double middle = view->first[d] + 0.5 * (call->columns - 1) * view->column[d] + 0.5 * (call->rows - 1) * view->row[d];
-        double direction = fabs(call->is_parallel ? view->source[d] : middle - view->source[d]) * call->spacing[d];
+        const double direction = fabs(ray[d]) * call->spacing[d];
         if (direction > largest) {
             largest = direction;
             *axis = d;
@@ -73,6 +104,8 @@ static struct blr_axial_view axial_view(const blr_projections_t *call, const blr
         const uint8_t d = orders[*axis][i];
         result.source[i] = view->source[d] - (call->is_parallel ? 0 : 0.5);
         result.first[i] = view->first[d] - 0.5;
+        if (call->column_angle != 0)
+            result.first[i] += foot[0] * view->column[d] + foot[1] * view->row[d];
         result.column[i] = view->column[d];
         result.row[i] = view->row[d];
         result.spacing[i] = call->spacing[d];
@@ -88,7 +121,36 @@ struct work {
     uint32_t axis;                        /* of the views of an adjoint */
     uint32_t planes;                      /* of a slab */
     uint32_t power;                       /* of the distance, in a back projection */
+    double (*curve)[2];                   /* of blr_axial_view */
 };
+
+/* The numbers of a column of a curved detector. */
+static void describe_column(const blr_projections_t *call, uint32_t column, double curve[2])
+{
+    const double angle = call->column_angle * (column - call->foot[0]);
+    curve[0] = cos(angle);
+    curve[1] = sin(angle) / call->column_angle;
+}
+
+static blr_result_t make_curve(struct work *work)
+{
+    if (work->call->column_angle == 0)
+        return BLR_RESULT_SUCCESS;
+    work->curve = blr_new(work->call->columns * sizeof *work->curve);
+    if (work->curve == NULL)
+        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a detector of %u columns", work->call->columns);
+    for (uint32_t column = 0; column < work->call->columns; column++)
+        describe_column(work->call, column, work->curve[column]);
+    return BLR_RESULT_SUCCESS;
+}
+
+static struct blr_axial_view rays_of_view(const struct work *work, uint64_t number, uint32_t *axis)
+{
+    struct blr_axial_view view = axial_view(work->call, &work->call->views[number], axis);
+    view.curve = (const double(*)[2])work->curve;
+    view.foot_row = work->call->foot[1];
+    return view;
+}
 
 static bool project_rows(void *argument, uint64_t begin, uint64_t end)
 {
@@ -96,7 +158,7 @@ static bool project_rows(void *argument, uint64_t begin, uint64_t end)
     const blr_projections_t *call = work->call;
     for (uint64_t number = begin; number < end; number++) {
         uint32_t axis;
-        const struct blr_axial_view view = axial_view(call, &call->views[number / call->rows], &axis);
+        const struct blr_axial_view view = rays_of_view(work, number / call->rows, &axis);
         const struct blr_ray_row row = {(uint32_t)(number % call->rows), call->columns, 0, call->size[axis]};
         work->set->project(&view, &row, call->volume, call->values + number * call->columns);
     }
@@ -112,7 +174,7 @@ static bool spread_slabs(void *argument, uint64_t begin, uint64_t end)
         const uint32_t last = first + (rest < work->planes ? rest : work->planes);
         for (uint64_t number = 0; number < call->num_views; number++) {
             uint32_t axis;
-            const struct blr_axial_view view = axial_view(call, &call->views[number], &axis);
+            const struct blr_axial_view view = rays_of_view(work, number, &axis);
             if (axis != work->axis)
                 continue;
             for (uint32_t row = 0; row < call->rows; row++) {
@@ -130,11 +192,14 @@ blr_result_t blrProjectVolume(const blr_projections_t *projections)
     if (result != BLR_RESULT_SUCCESS)
         return result;
     struct work work = {.call = projections, .set = best_set()};
+    if ((result = make_curve(&work)) != BLR_RESULT_SUCCESS)
+        return result;
     const uint64_t rows = projections->num_views * projections->rows;
     struct blr_environment environment;
     blr_environment_enter(&environment);
     blr_parallel_for(rows, blr_parallel_grain(rows, LEAST_ROWS), project_rows, &work);
     blr_environment_leave(&environment);
+    blr_delete(work.curve);
     return BLR_RESULT_SUCCESS;
 }
 
@@ -144,6 +209,8 @@ blr_result_t blrProjectVolumeAdjoint(const blr_projections_t *projections)
     if (result != BLR_RESULT_SUCCESS)
         return result;
     struct work work = {.call = projections, .set = best_set()};
+    if ((result = make_curve(&work)) != BLR_RESULT_SUCCESS)
+        return result;
     struct blr_environment environment;
     blr_environment_enter(&environment);
     for (work.axis = 0; work.axis < 3; work.axis++) {
@@ -152,6 +219,7 @@ blr_result_t blrProjectVolumeAdjoint(const blr_projections_t *projections)
         blr_parallel_for(slabs, 1, spread_slabs, &work);
     }
     blr_environment_leave(&environment);
+    blr_delete(work.curve);
     return BLR_RESULT_SUCCESS;
 }
 
@@ -192,6 +260,12 @@ static struct blr_detector_map detector_map(const blr_projections_t *call, const
     map.column[3] = -dot(map.column, origin);
     map.row[3] = -dot(map.row, origin);
     map.distance[3] = -dot(map.distance, origin);
+    map.angle = (float)call->column_angle;
+    for (int d = 0; d < 4 && map.angle != 0; d++) {
+        map.column[d] -= call->foot[0] * map.distance[d];
+        map.row[d] -= call->foot[1] * map.distance[d];
+    }
+    map.foot[0] = (float)call->foot[0], map.foot[1] = (float)call->foot[1];
     return map;
 }
 
@@ -232,9 +306,11 @@ blr_result_t blrBackProjectVolume(const blr_projections_t *projections, uint32_t
 static void describe_rays(const blr_projections_t *call, const struct blr_axial_view *view, double numbers[5][3])
 {
     const double middle = floor(0.5 * (view->size[ALONG] - 1));
-    double at[3][3];                      /* across, up, along: the middle pixel, and the steps from it */
+    double at[3][3];                      /* across, up, along: the foot, and the steps from it */
     for (int d = 0; d < 3; d++) {
-        at[d][0] = view->first[d] + 0.5 * (call->columns - 1) * view->column[d] + 0.5 * (call->rows - 1) * view->row[d];
+        at[d][0] = view->first[d];
+        if (call->column_angle == 0)
+            at[d][0] += 0.5 * (call->columns - 1) * view->column[d] + 0.5 * (call->rows - 1) * view->row[d];
         at[d][1] = view->column[d];
         at[d][2] = view->row[d];
     }
@@ -260,7 +336,7 @@ static void describe_rays(const blr_projections_t *call, const struct blr_axial_
     }
 }
 
-/* Numbers of the places of texels on a detector, both counted from the middle. */
+/* Numbers of the places of texels on a flat detector, both counted from the foot. */
 static void describe_texels(const blr_projections_t *call, const blr_view_t *view, double numbers[3][4])
 {
     const struct blr_detector_map map = detector_map(call, view, 0);
@@ -272,7 +348,7 @@ static void describe_texels(const blr_projections_t *call, const blr_view_t *vie
             numbers[i][3] += 0.5 * (call->size[d] - 1) * linear[i][d];
         }
     }
-    for (int d = 0; d < 4; d++) {
+    for (int d = 0; d < 4 && call->column_angle == 0; d++) {
         if (call->is_parallel)
             numbers[2][d] = d == 3;
         numbers[0][d] -= 0.5 * (call->columns - 1) * numbers[2][d];
@@ -303,6 +379,11 @@ blr_result_t blrDescribeViews(const blr_projections_t *projections, float *table
         }
         for (int i = 0; i < 12; i++)
             table[4 * BINDLESS_VIEW_COLUMN + i] = (float)texels[i / 4][i % 4];
+    }
+    for (uint32_t column = 0; projections->column_angle != 0 && column < projections->columns; column++, table += 2) {
+        double curve[2];
+        describe_column(projections, column, curve);
+        table[0] = (float)curve[0], table[1] = (float)curve[1];
     }
     return BLR_RESULT_SUCCESS;
 }

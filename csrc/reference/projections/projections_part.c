@@ -1,6 +1,8 @@
 /* Sums along a row of rays, and their transpose. Compiled for each instruction set; results are bit-identical. */
 #include "projections/projections.h"
 
+#include "bindless/filter/curve.h"
+
 #include <math.h>
 #include <stdint.h>
 
@@ -38,6 +40,15 @@ INLINE void limit(double place, double step, double middle, double size, double 
     *high = fmin(*high, fmax(first, last));
 }
 
+/* A ray to a curved detector; the first pixel of the view is the foot. */
+static void turn_ray(const struct blr_axial_view *view, const double curve[2], double row, double point[3], double direction[3])
+{
+    for (int d = 0; d < 3; d++) {
+        direction[d] = curve[0] * (view->first[d] - view->source[d]) + curve[1] * view->column[d] + row * view->row[d];
+        point[d] = view->source[d] + direction[d];
+    }
+}
+
 /* The rays of the columns from `first` on. */
 static void find_rays(const struct blr_axial_view *view, const struct blr_ray_row *row, uint32_t first, struct rays *rays)
 {
@@ -52,6 +63,8 @@ static void find_rays(const struct blr_axial_view *view, const struct blr_ray_ro
             point[d] = view->first[d] + (first + i) * view->column[d] + row->row * view->row[d];
             direction[d] = view->is_parallel ? view->source[d] : point[d] - view->source[d];
         }
+        if (view->curve != NULL && i < count)
+            turn_ray(view, view->curve[first + i], row->row - view->foot_row, point, direction);
         const double across_step = direction[ACROSS] / direction[ALONG], up_step = direction[UP] / direction[ALONG];
         const double across = point[ACROSS] + (middle - point[ALONG]) * across_step;
         const double up = point[UP] + (middle - point[ALONG]) * up_step;
@@ -226,10 +239,16 @@ static void back_project_row(const struct blr_detector_map *map, uint32_t y, uin
     for (uint32_t first = 0; first < count; first += BLOCK) {
         for (uint32_t i = 0; i < BLOCK; i++) {
             const double x = first + i, distance = map->is_parallel ? 1 : distance0 + map->distance[0] * x;
-            const double inverse = 1 / distance;
+            double inverse = 1 / distance;
             const bool is_seen = distance > NEAREST;
             column[i] = is_seen ? (float)((column0 + map->column[0] * x) * inverse) : -8;
             row[i] = is_seen ? (float)((row0 + map->row[0] * x) * inverse) : -8;
+            if (map->angle != 0 && is_seen) {
+                const double slope = map->angle * ((column0 + map->column[0] * x) * inverse);
+                inverse /= sqrt(1 + slope * slope);
+                column[i] = bindless_arc_tangent((float)slope) / map->angle + map->foot[0];
+                row[i] = (float)((row0 + map->row[0] * x) * inverse) + map->foot[1];
+            }
             factor[i] = !is_seen ? 0 : map->power == 2 ? (float)(inverse * inverse) : map->power == 1 ? (float)inverse : 1;
         }
         find_taps(column, still, 0, (int32_t)map->columns, 1, &columns);

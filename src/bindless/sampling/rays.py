@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_launch import ArrayLaunch, LaunchPair
 
-__all__ = ["Rays", "filter_launch", "upload"]
+__all__ = ["Halves", "Rays", "filter_launch", "upload"]
 
 # As csrc/kernels/source/projector.cl: items of a group and pixels of its tile; texels of an item, and items of a group.
 _TILE_ITEMS, _TILES = 256, {True: (32, 1), False: (8, 4)}
@@ -30,6 +30,27 @@ _FILTER_ITEMS = 128
 _MOST_GROUPS = 65535  # along the second and third axis, of CUDA
 _VIEW_NUMBERS = 32
 _LONGEST_AXIS, _MOST_TEXELS = 1 << 22, (1 << 31) - 1
+
+
+class Halves(NamedTuple):
+    """Which arrays of a call have half precision; sums are float32.
+
+    Attributes
+    ----------
+    source, values : bool
+        What is read, and what is written.
+    """
+
+    source: bool = False
+    values: bool = False
+
+    @property
+    def bits(self) -> int:
+        """As kernels read it."""
+        return self.source + 2 * self.values
+
+
+_FLOATS = Halves()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +70,11 @@ class Rays:
         Rows and columns.
     is_parallel : bool
         Whether the sources are directions.
+    column_angle : float
+        Between columns of a detector that is curved around the source, whose flat tangent is that of the frames; 0 of
+        a flat one.
+    foot : tuple[float, float]
+        Column and row where these touch; the middle of a flat detector.
     """
 
     frames: npt.NDArray[np.float64]
@@ -56,6 +82,8 @@ class Rays:
     spacing: tuple[float, float, float]
     detector_shape: tuple[int, int]
     is_parallel: bool
+    column_angle: float = 0.0
+    foot: tuple[float, float] = (0.0, 0.0)
 
     def project(self, volume: Array, values: Array) -> None:
         """Write the projections of ``volume`` to ``values``; both float32, contiguous, of the rays' shapes."""
@@ -70,7 +98,7 @@ class Rays:
         self._run("blrBackProjectVolume", volume, values, power)
 
     def launch(
-        self, queue: Queue, operation: Literal["forward", "adjoint", "back"], *more: int
+        self, queue: Queue, operation: Literal["forward", "adjoint", "back"], *more: int, halves: Halves = _FLOATS
     ) -> ArrayLaunch | LaunchPair:
         """The launch from volumes to their projections, or from projections to the volumes that result from them.
 
@@ -82,6 +110,8 @@ class Rays:
             As ``project``, ``spread`` and ``back_project``, but what it writes is not added to what is there.
         *more : int
             The power, of ``"back"``.
+        halves : Halves
+            The precision of both arrays.
 
         Raises
         ------
@@ -95,7 +125,8 @@ class Rays:
                 "axis; project it in slabs"
             )
         rows, columns = self.detector_shape
-        views = self._table(queue), len(self.frames), columns, rows
+        curve = (self.column_angle, *self.foot) if self.column_angle else (0.0, (columns - 1) / 2, (rows - 1) / 2)
+        views = self._table(queue), len(self.frames), columns, rows, *map(np.float32, curve)
         if operation == "forward":
             tile_columns, tile_rows = _TILES[rows == 1]
             groups = min(len(self.frames), _MOST_GROUPS), -(-rows // tile_rows), -(-columns // tile_columns)
@@ -103,18 +134,21 @@ class Rays:
         else:
             groups = min(-(-depth // _COLUMN), _MOST_GROUPS), -(-height // _GROUP[1]), -(-width // _GROUP[2])
             local = _GROUP
-        launch = _launch(queue, operation, groups, local, (width, height, depth, *views), more)
+        between = Halves(False, halves.values) if operation == "adjoint" else halves
+        launch = _launch(queue, operation, groups, local, (width, height, depth, *views), more, between)
         if operation != "adjoint":
             return launch
         groups = min(len(self.frames), _MOST_GROUPS), -(-rows // _GROUP[1]), -(-columns // _GROUP[2])
-        return LaunchPair(_launch(queue, "scale", groups, _GROUP, views), launch, (len(self.frames), rows, columns))
+        scale = _launch(queue, "scale", groups, _GROUP, views, (), Halves(halves.source))
+        return LaunchPair(scale, launch, (len(self.frames), rows, columns))
 
     def _table(self, queue: Queue) -> UsmArray:
         """The views as kernels read them, in memory of the queue's device."""
         tables = self._tables.setdefault(queue.context, {})
         number = queue.device._record.index
         if number not in tables:
-            table = np.empty((len(self.frames), _VIEW_NUMBERS), np.float32)
+            columns = self.detector_shape[1] if self.column_angle else 0
+            table = np.empty(len(self.frames) * _VIEW_NUMBERS + 2 * columns, np.float32)
             numbers = reference.ffi.from_buffer("float[]", table)
             reference.check(reference.lib.blrDescribeViews(self._description, numbers), "blrDescribeViews")
             tables[number] = upload(queue, table)
@@ -132,6 +166,7 @@ class Rays:
         described.spacing[0:3] = self.spacing
         described.is_parallel = self.is_parallel
         described.rows, described.columns = self.detector_shape
+        described.column_angle, described.foot[0:2] = self.column_angle, self.foot
         described.num_views = len(self.frames)
         described.views = reference.ffi.from_buffer("blr_view_t[]", self.frames)
         return described
@@ -145,7 +180,7 @@ class Rays:
 
 def filter_launch(
     queue: Queue, count: int, detector_shape: tuple[int, int], turn_weights: Array, pixel_weights: Array,
-    response: Array, margins: tuple[int, int],
+    response: Array, margins: tuple[int, int], halves: Halves = _FLOATS,
 ) -> ArrayLaunch:  # fmt: skip
     """The launch from projections to their rows times weights, convolved with a response.
 
@@ -165,20 +200,25 @@ def filter_launch(
         Of differences of columns, from 1 - width to width - 1, where width are the columns with both margins.
     margins : tuple[int, int]
         Columns before the first and after the last one, of the result alone.
+    halves : Halves
+        The precision of the projections; that of what it writes is float32.
     """
     rows, columns = detector_shape
     tables = [upload(queue, table) for table in (turn_weights, pixel_weights, response)]
     step, width = columns if len(turn_weights) > 1 else 0, sum(margins) + columns
     before = columns, rows, tables[0], step, *tables[1:], width, margins[0]
-    return _launch(queue, "filter", (count * rows,), (_FILTER_ITEMS,), before)
+    return _launch(queue, "filter", (count * rows,), (_FILTER_ITEMS,), before, (), Halves(halves.source))
 
 
 def _launch(
     queue: Queue, name: str, groups: tuple[int, ...], local: tuple[int, ...], before: tuple[object, ...],
-    behind: tuple[object, ...] = (),
+    behind: tuple[object, ...], halves: Halves,
 ) -> ArrayLaunch:  # fmt: skip
     space = NdRange(tuple(count * size for count, size in zip(groups, local)), local)
-    return ArrayLaunch(queue, space, builtin_kernel(queue, f"bindless_projector_{name}"), before, behind)
+    name = f"bindless_projector_{name}"
+    if any(halves):
+        name, behind = f"{name}_half", (*behind, halves.bits)
+    return ArrayLaunch(queue, space, builtin_kernel(queue, name), before, behind)
 
 
 def upload(queue: Queue, table: Array) -> UsmArray:
