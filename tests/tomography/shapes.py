@@ -30,8 +30,21 @@ def rays_of(geometry: Geometry) -> tuple[Array, Array]:
     rows, columns = geometry.detector_shape
     source, first, column, row = (geometry.frames[:, None, None, number] for number in range(4))
     pixels = first + np.arange(columns)[:, None] * column + np.arange(rows)[:, None, None] * row
+    if geometry.column_angle:
+        pixels = _pixels_on_an_arc(geometry, source)
     direction = np.broadcast_to(source, pixels.shape) if geometry.is_parallel else pixels - source
     return pixels, direction / np.linalg.norm(direction, axis=-1, keepdims=True)
+
+
+def _pixels_on_an_arc(geometry: Geometry, source: Array) -> Array:
+    """By the angle of each column about the source, from the view's own."""
+    assert geometry.angles is not None
+    radius = geometry.source_distance + geometry.detector_distance
+    along, up = ((np.arange(n) - (n - 1) / 2) * step + offset for n, step, offset in zip(
+        geometry.detector_shape[::-1], geometry.spacing, geometry.offset))  # fmt: skip
+    turn = geometry.angles[:, None, None] - along / radius
+    turn, height = np.broadcast_arrays(turn, up[:, None])
+    return source + np.stack([-radius * np.sin(turn), radius * np.cos(turn), height], -1)
 
 
 def chords(geometry: Geometry, centre: Sequence[float], radius: float) -> Array:

@@ -192,8 +192,13 @@ for name in ("add", "sub", "mul", "rmul", "truediv", "eq", "ne", "gt", "le", "or
     operator = f"__{name}__"
     setattr(Arithmetic, operator, lambda self, other, operator=operator: self._binary(operator, other))
 for name in ("sum", "clip"):
-    setattr(Arithmetic, name, lambda self, *more, name=name: Arithmetic(getattr(host(self), name)(*more)))
-Arithmetic.__float__ = lambda self: float(self.memory)  # type: ignore[attr-defined]
+    setattr(
+        Arithmetic,
+        name,
+        lambda self, *more, name=name, **named: Arithmetic(
+            on_device(getattr(host(self), name)(*more, **named), self.queue)
+        ),
+    )
 
 
 @pytest.mark.parametrize("method", [tomography.sirt, tomography.cgls])
@@ -249,6 +254,32 @@ def test_tensors_in_cuda_memory(queue: bl.Queue) -> None:
         result = method(A, values.detach(), 3)
         assert result.is_cuda
         np.testing.assert_allclose(result.cpu(), method(A, values.detach().cpu(), 3), atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("source", ["float16", "float32", "uint8"])
+def test_half_precision(queue: bl.Queue, source: str, dtype: str) -> None:
+    """Of what is read, written, or both: sums of numbers in half precision, rounded once."""
+    scan = tomography.cone(TURN, (20, 40), 1.6, 150, 100)
+    A, exact = (tomography.Projector(scan, (12, 24, 24), dtype=kind) for kind in (dtype, "float32"))
+    x, y = ((numbers(shape) * 9).astype(source) for shape in (A.volume_shape, A.shape))
+    calls = [("__call__", x, {}), ("adjoint", y, {}), *(("back", y, {"power": power}) for power in range(3))]
+    for name, value, more in calls:
+        wanted = getattr(exact, name)(value.astype(np.float32), **more)
+        for argument in (value, on_device(value, queue)):
+            result = getattr(A, name)(argument, **more)
+            assert result.dtype == dtype
+            np.testing.assert_allclose(host(result), wanted, rtol=6e-4 if dtype == "float16" else 1e-5, atol=2e-3)
+            out = np.empty(wanted.shape, dtype)
+            assert getattr(A, name)(argument, out=out, **more) is out
+            np.testing.assert_array_equal(out, host(result))
+    wanted = tomography.fdk(y.astype(np.float32), scan, A.volume_shape)
+    for argument in (y, on_device(y, queue)):
+        result = tomography.fdk(argument, scan, A.volume_shape, dtype=dtype)
+        assert result.dtype == dtype
+        np.testing.assert_allclose(host(result), wanted, rtol=1e-3, atol=2e-4 * np.abs(wanted).max())
+    with pytest.raises(ArgumentError):
+        A(on_device(x, queue), out=np.empty(A.shape, np.float32 if dtype == "float16" else np.float16))
 
 
 def test_several_volumes(queue: bl.Queue) -> None:

@@ -19,11 +19,13 @@ TURN = np.linspace(0, 2 * np.pi, 12, endpoint=False) + 0.1
 PICTURES = {
     "parallel": tomography.parallel(TURN, 50, 0.9, offset=1.5),
     "fan": tomography.fan(TURN, 60, 1.1, 70, 30),
+    "curved fan": tomography.fan(TURN, 60, 1.1, 40, 20, offset=3.0, curved=True),
 }
 VOLUMES = {
     "parallel": tomography.parallel(TURN, (30, 40), (1.0, 1.2)),
     "cone": tomography.cone(TURN, (32, 44), 1.4, 60, 40, offset=(3.0, -2.0)),
     "helix": tomography.cone(TURN, (20, 44), 1.4, 60, 40, pitch=12.0),
+    "curved": tomography.cone(TURN, (32, 44), 1.4, 40, 15, 5.0, offset=(-3.0, 6.0), curved=True),
     "vectors": tomography.vectors(
         [(-50, 5, 8), (3, 4, 70), (2, -60, -30)], [(40, 2, -3), (1, -2, -40), (0, 30, 12)],
         [(0, 1.3, 0.1), (1.2, 0.1, 0), (1.1, 0.1, 0.2)], [(0.1, 0, 1.2), (0, 1.3, 0.1), (0, -0.2, 1.4)], (30, 36),
@@ -39,14 +41,18 @@ CASES = [pytest.param(geometry, id=name) for name, geometry in [*PICTURES.items(
 
 
 def expected(geometry: tomography.Geometry, volume: Array) -> Array:
-    """Sums in double precision: a sample on each plane across the axis that the middle ray of a view follows most."""
+    """Sums in double precision."""
+    points, directions = rays_of(geometry)
+    return sums_on_planes(volume, points, directions)
+
+
+def sums_on_planes(volume: Array, points: Array, directions: Array) -> Array:
+    """A sample on each plane across the axis that the middle ray of a view follows most."""
     shape = volume.shape if volume.ndim == 3 else (1, *volume.shape)
     texels = np.pad(volume.reshape(shape).astype(float), 2)
-    points, directions = rays_of(geometry)
-    middle = points[:, geometry.detector_shape[0] // 2, geometry.detector_shape[1] // 2]
-    along = geometry.frames[:, 0] if geometry.is_parallel else middle - geometry.frames[:, 0]
+    middle = directions[:, directions.shape[1] // 2, directions.shape[2] // 2]
     result = np.zeros(points.shape[:3])
-    for view, axis in enumerate(np.abs(along).argmax(-1)):
+    for view, axis in enumerate(np.abs(middle).argmax(-1)):
         size = shape[2 - axis]
         for plane in np.arange(size) - (size - 1) / 2:
             step = (plane - points[view][..., axis]) / directions[view][..., axis]
@@ -106,7 +112,13 @@ def test_back_reads_the_detector_at_each_texel(geometry: tomography.Geometry, po
     for texel in rng.integers(0, shape, (40, 3)):
         at = texel[::-1] + 0.5 - np.array(shape[::-1]) / 2
         wanted, whole = 0.0, True
-        for source, first, column, row in geometry.frames:
+        for number, (source, first, column, row) in enumerate(geometry.frames):
+            if geometry.column_angle:
+                c, r, distance = seen_on_an_arc(geometry, number, at)
+                inside = 0 <= c <= columns - 1 and -1e-9 <= r <= rows - 1
+                whole = whole and (inside or not (-1 < c < columns and -1 < r < rows))
+                wanted += (0.5 * c + 1 + 0.25 * r) / distance**power if inside else 0
+                continue
             ray = source if geometry.is_parallel else first - source
             origin = first if geometry.is_parallel else source
             one, two, last = np.linalg.solve(np.stack([column, row, ray], -1), at - origin)
@@ -117,6 +129,19 @@ def test_back_reads_the_detector_at_each_texel(geometry: tomography.Geometry, po
             wanted += (0.5 * c + 1 + 0.25 * r) / distance**power if inside else 0
         if whole:
             assert result.reshape(shape)[tuple(texel)] == pytest.approx(wanted, rel=1e-4, abs=1e-3)
+
+
+def seen_on_an_arc(geometry: tomography.Geometry, number: int, point: Array) -> tuple[float, float, float]:
+    """Column, row, and the distance from the source in its plane, beside the radius."""
+    assert geometry.angles is not None
+    radius = geometry.source_distance + geometry.detector_distance
+    ray = point - geometry.frames[number, 0]
+    turn = np.angle(np.exp(1j * (geometry.angles[number] - np.arctan2(-ray[0], ray[1]))))
+    distance = np.hypot(ray[0], ray[1]) / radius
+    places = turn * radius, ray[2] / distance
+    c, r = ((at - offset) / step + (size - 1) / 2 for at, offset, step, size in zip(
+        places, geometry.offset, geometry.spacing, geometry.detector_shape[::-1]))  # fmt: skip
+    return c, r, distance
 
 
 def test_grids_scale_integrals() -> None:
@@ -228,6 +253,8 @@ def test_tensors_are_differentiable() -> None:
         lambda: tomography.parallel([0], 4, (1, 2, 3)),
         lambda: tomography.cone([0], (4, 4), 1.0, 0, 10),
         lambda: tomography.cone([0], (4, 4), 1.0, 10, -10),
+        lambda: tomography.fan([0], 33, 1.0, 5, 5, curved=True),
+        lambda: tomography.Projector(VOLUMES["cone"], (4, 4, 4), dtype="float64"),
         lambda: tomography.vectors([(0, 0, 1)], [(0, 0)], [(0, 0, 1)], [(0, 1, 0)], 4),
         lambda: tomography.Projector(VOLUMES["cone"], (4, 4)),
         lambda: tomography.Projector(VOLUMES["cone"], (4, 4, 4)).slabs(0),

@@ -22,6 +22,9 @@ SCANS = {
     "parallel, sideways": tomography.parallel(2 * HALF, 92, offset=0.25),
     "fan": tomography.fan(2 * HALF, 100, 1.1, 150, 50),
     "fan, short scan": tomography.fan(SHORT, 100, 1.1, 150, 50),
+    "curved fan": tomography.fan(2 * HALF, 100, 1.1, 110, 50, curved=True),
+    "curved fan, short scan": tomography.fan(SHORT, 96, 1.1, 150, 50, curved=True),
+    "curved fan, half a detector": tomography.fan(2 * HALF, 70, 1.1, 110, 50, offset=22.0, curved=True),
     "parallel, half a detector": tomography.parallel(2 * HALF, 50, offset=-18.0),
     "fan, half a detector": tomography.fan(2 * HALF, 70, 1.1, 150, 50, offset=22.0),
 }
@@ -45,10 +48,11 @@ def test_pictures(scan: tomography.Geometry, filter: str, phantom: Array, inside
     assert abs(error.mean()) < 0.01 and np.sqrt((error**2).mean()) < 0.06
 
 
-def test_a_cone() -> None:
+@pytest.mark.parametrize("curved", [False, True])
+def test_a_cone(curved: bool) -> None:
     shape = (48, 48, 48)
     volume = ball(shape, (2, -1, 3), 15) + 0.5 * ball(shape, (-4, 3, 0), 4)
-    scan = tomography.cone(2 * HALF, (80, 80), 1.6, 150, 100)
+    scan = tomography.cone(2 * HALF, (80, 80), 1.6, 150, 100, curved=curved)
     error = tomography.fdk(tomography.Projector(scan, shape)(volume), scan, shape) - volume
     error = error[ball(shape, (2, -1, 3), 12) == 1]
     assert abs(error.mean()) < 0.02 and np.sqrt((error**2).mean()) < 0.06
@@ -69,6 +73,32 @@ def test_iterations_approach_the_phantom(method: Any, phantom: Array) -> None:
 def test_lowest_values(phantom: Array) -> None:
     A = tomography.Projector(SCANS["fan"][::10], phantom.shape)
     assert tomography.sirt(A, A(phantom), 10, lowest=0.0).min() >= 0 > tomography.sirt(A, A(phantom), 10).min()
+
+
+@pytest.mark.parametrize("method", [tomography.sirt, tomography.cgls])
+def test_several_volumes(method: Any, phantom: Array) -> None:
+    A = tomography.Projector(SCANS["fan"][::10], phantom.shape)
+    values = A(np.stack([phantom, phantom[::-1], np.zeros_like(phantom)])[:, None])
+    together = method(A, values, 5)
+    further = method(A, values, 2, start=together)
+    again = method(A, values, 2, start=together[0, 0])
+    for number, each in enumerate(values[:, 0]):
+        np.testing.assert_allclose(together[number, 0], method(A, each, 5), atol=1e-5)
+        np.testing.assert_allclose(further[number, 0], method(A, each, 2, start=together[number, 0]), atol=1e-5)
+        np.testing.assert_allclose(again[number, 0], method(A, each, 2, start=together[0, 0]), atol=1e-5)
+    for wrong in (values[..., 1:], values[:0]):
+        with pytest.raises(ArgumentError):
+            method(A, wrong, 1)
+
+
+@pytest.mark.parametrize("method", [tomography.sirt, tomography.cgls])
+def test_iterations_of_half_precision_are_float32(method: Any, phantom: Array) -> None:
+    geometry = SCANS["fan"][::10]
+    half = tomography.Projector(geometry, phantom.shape, dtype="float16")
+    values = half(phantom * 1000)
+    wanted = method(tomography.Projector(geometry, phantom.shape), values.astype(np.float32), 5)
+    assert values.dtype == np.float16
+    np.testing.assert_array_equal(method(half, values, 5), wanted)
 
 
 def test_an_interrupt_keeps_the_last_volume(phantom: Array) -> None:

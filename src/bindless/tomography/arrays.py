@@ -12,23 +12,25 @@ import numpy as np
 from ..image.array_library import hand_over, library_of, view
 from ..image.default_queue import is_own, queue_of_array
 from ..image.results import overlap
-from ..model.arrays import Array
+from ..model.arrays import Array, DType
 from ..model.dlpack import DLDeviceType
 from ..model.enums import Backend
 from ..model.errors import ArgumentError, FeatureNotSupportedError
 from ..model.filter import CoordinateMap
+from ..model.message_values import shown
 from ..ndimage.device_call import DeviceCall, device_call
 from ..ndimage.repeated import recall
 from ..ndimage.source import source_of, wait_unless_ordered
 from ..ndimage.target import Output, to_device
 from ..sampling.packing import After, contiguous
+from ..sampling.rays import Halves
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from ..sycl.usm.functions import new_array
 
-__all__ = ["LinearFunction", "apply", "operand", "require_shape"]
+__all__ = ["LinearFunction", "apply", "operand", "require_shape", "storage_of"]
 
-_FLOAT32 = np.dtype(np.float32)
+_FLOAT32, _FLOAT16 = np.dtype(np.float32), np.dtype(np.float16)
 _NO_MAP = CoordinateMap.pictures()
 _HOST_TYPES = (DLDeviceType.cpu, DLDeviceType.cuda_host)
 _MOST_CALLS = 16
@@ -45,17 +47,19 @@ class LinearFunction:
         Of the argument and of the result.
     on_host : Callable[[NDArray, NDArray], object]
         Writes the result for the first array to the second one; both are contiguous, float32.
-    launch : Callable[[Queue], ArrayLaunch]
-        The launch that does the same in memory of the queue's device.
+    launch : Callable[[Queue, Halves], ArrayLaunch]
+        The launch that does the same in memory of the queue's device; both arrays have the precision that is said.
+    dtype : DType, default float32
+        Of the result: float32 or float16.
     """
 
     def __init__(
         self, name: str, source_shape: tuple[int, ...], shape: tuple[int, ...],
-        on_host: Callable[[Array, Array], object], launch: Callable[[Queue], Any],
+        on_host: Callable[[Array, Array], object], launch: Callable[[Queue, Halves], Any], dtype: DType = _FLOAT32,
     ) -> None:  # fmt: skip
-        self.name, self.source_shape, self.shape = name, source_shape, shape
+        self.name, self.source_shape, self.shape, self.dtype = name, source_shape, shape, dtype
         self._write, self._launch_of = on_host, launch
-        self._launches: dict[int, Any] = {}  # of own queues
+        self._launches: dict[tuple[int, Halves], Any] = {}  # of own queues
         self._calls: dict[Any, DeviceCall] = {}  # by layouts of arrays on devices
 
     def __call__(self, value: Any, out: Any = None, queue: Queue | None = None) -> Any:
@@ -69,16 +73,15 @@ class LinearFunction:
         array = _floats(value if library is None else np.from_dlpack(value))
         require_shape(self.name, array, self.source_shape)
         if out is None:
-            result = np.empty(self.shape, np.float32)
-            self._write(array, result)
+            result = self._compute(array)
             return result if library is None else library(result)
         target = view("out", out, queue_of_array(out))
-        if target.shape != self.shape or target.dtype != _FLOAT32:
-            raise ArgumentError(f"out of shape {target.shape} and {target.dtype}: {self.shape} and float32 are needed")
-        if isinstance(target, UsmArray):
-            result = np.empty(self.shape, np.float32)
-            self._write(array, result)
-            target[...] = result
+        if target.shape != self.shape or target.dtype != self.dtype:
+            raise ArgumentError(
+                f"out of shape {target.shape} and {target.dtype}: {self.shape} and {self.dtype} are needed"
+            )
+        if isinstance(target, UsmArray) or (self.dtype != _FLOAT32 and target.flags.writeable):
+            target[...] = self._compute(array)
         elif target.flags.c_contiguous and target.flags.writeable and not np.shares_memory(target, array):
             self._write(array, target)
         else:
@@ -86,6 +89,12 @@ class LinearFunction:
                 "out is read-only, not contiguous, or shares memory with the argument: give another array"
             )
         return out
+
+    def _compute(self, array: Array) -> Array:
+        result = np.empty(self.shape, np.float32)
+        self._write(array, result)
+        with np.errstate(over="ignore"):  # infinite in half precision
+            return result.astype(self.dtype, copy=False)
 
     def _on_device(self, value: Any, out: Any, queue: Queue | None) -> Any:
         key = None if queue is not None else recall(self.name, None, value, out, 0.0, ())[0]
@@ -95,28 +104,28 @@ class LinearFunction:
             return result
         source = source_of(self.name, value, None, queue)
         require_shape(self.name, source, self.source_shape)
-        target = Output(self.name, source, _FLOAT32 if out is None else out, self.shape)
+        target = Output(self.name, source, self.dtype if out is None else out, self.shape)
         queue, pixels = source.queue, source.pixels
-        if target.dtype != _FLOAT32:
-            raise ArgumentError(f"out of {target.dtype}: float32 is needed")
+        if target.dtype != self.dtype:
+            raise ArgumentError(f"out of {target.dtype}: {self.dtype} is needed")
         if target.array is not None and overlap(pixels, target.array):
             raise ArgumentError(f"out shares memory with {self.name}: give another array")
         after: After = ()
         if isinstance(pixels, UsmArray):
-            packed, after = contiguous(queue, pixels, pixels.shape, _FLOAT32, self.name)
+            packed, after = contiguous(queue, pixels, pixels.shape, _stored(pixels.dtype), self.name)
         else:
-            packed = to_device(_floats(pixels), queue)
-        values = target.memory(_FLOAT32, in_usm=True)
+            packed = to_device(_floats(pixels).astype(_stored(pixels.dtype), copy=False), queue)
+        values = target.memory(self.dtype, in_usm=True)
         if not isinstance(values, UsmArray):
-            values = new_array((*self.shape, 1), _FLOAT32, queue)
-        run = self._launch(queue)
+            values = new_array((*self.shape, 1), self.dtype, queue)
+        run = self._launch(queue, Halves(packed.dtype == _FLOAT16, self.dtype == _FLOAT16))
         if 0 not in self.shape:
             wait_unless_ordered(queue, (run.submit(_NO_MAP, packed, values, after=after),))
-        is_direct = pixels.is_contiguous if isinstance(pixels, UsmArray) and source.dtype == _FLOAT32 else False
+        is_direct = pixels.is_contiguous if isinstance(pixels, UsmArray) and source.dtype == packed.dtype else False
         is_direct = is_direct and (target.array is None or values is target.array) and 0 not in self.shape
         if key is not None and is_direct and is_own(queue) and not isinstance(run, _HostLaunch):
             dims = len(self.source_shape), len(self.shape), len(self.shape)
-            forms = (self.source_shape, _FLOAT32), (self.shape, _FLOAT32)
+            forms = (self.source_shape, packed.dtype), (self.shape, self.dtype)
             call = device_call(key[1], queue, run, _NO_MAP, dims, *forms, None, None, source.library, 0)
             if call is not None:
                 if len(self._calls) >= _MOST_CALLS:
@@ -126,14 +135,15 @@ class LinearFunction:
             hand_over(source.value, pixels)
         return target.deliver(values)
 
-    def _launch(self, queue: Queue) -> Any:
+    def _launch(self, queue: Queue, halves: Halves) -> Any:
         if queue.device.backend is Backend.reference:
             return _HostLaunch(queue, self)
         if not is_own(queue):
-            return self._launch_of(queue)
-        launch = self._launches.get(id(queue))
+            return self._launch_of(queue, halves)
+        key = id(queue), halves
+        launch = self._launches.get(key)
         if launch is None or launch.queue is not queue:
-            launch = self._launches[id(queue)] = self._launch_of(queue)
+            launch = self._launches[key] = self._launch_of(queue, halves)
         return launch
 
 
@@ -147,9 +157,8 @@ class _HostLaunch:
         self, map_: object, source: UsmArray, values: UsmArray, coords: object = None, /, after: Any = ()
     ) -> Any:
         """As that of ``ArrayLaunch``."""
-        function, result = self._function, np.empty(self._function.shape, np.float32)
-        function._write(source.numpy().reshape(function.source_shape), result)
-        return self.queue.memcpy(values, result)
+        function = self._function
+        return self.queue.memcpy(values, function._compute(_floats(source.numpy().reshape(function.source_shape))))
 
 
 def apply(
@@ -166,7 +175,7 @@ def apply(
     function, transpose : LinearFunction
         Without a transpose there is no derivative.
     out : array, optional
-        Where the result goes, float32; a tensor that needs a gradient takes none.
+        Where the result goes, of the function's type; a tensor that needs a gradient takes none.
     queue : Queue, optional
         Computes it; by default the process, or a queue of the device where the argument lies.
 
@@ -207,7 +216,7 @@ def _apply_to_each(
     if isinstance(values, np.ndarray):
         return np.stack(parts)
     if isinstance(values, UsmArray):
-        result: UsmArray = new_array((count, *parts[0].shape), _FLOAT32, queue or queue_of_array(values))
+        result: UsmArray = new_array((count, *parts[0].shape), function.dtype, queue or queue_of_array(values))
         for number, part in enumerate(parts):
             result[number] = part
         return result
@@ -216,6 +225,8 @@ def _apply_to_each(
 
 def operand(name: str, value: Any, shape: tuple[int, ...]) -> tuple[Any, Callable[[Any], Any]]:
     """An argument of this shape as an array that has arithmetic, float32, and what makes a result of such an array.
+
+    There may be axes of several before the shape.
 
     Raises
     ------
@@ -226,18 +237,39 @@ def operand(name: str, value: Any, shape: tuple[int, ...]) -> tuple[Any, Callabl
     """
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        return require_shape(name, value.detach().float(), shape), _itself
+        return _require_last(name, value.detach().float(), shape), _itself
     if not _is_on_device(value):
         library = library_of(value)
-        return require_shape(
-            name, _floats(value if library is None else np.from_dlpack(value)), shape
-        ), library or _itself
+        array = _floats(value if library is None else np.from_dlpack(value))
+        return _require_last(name, array, shape), library or _itself
     if not hasattr(value, "__mul__") or not hasattr(value, "astype"):
         raise FeatureNotSupportedError(
             f"{name}: a {type(value).__name__} has no arithmetic for iterations; give an array of CuPy, torch or dpnp "
             "over the same memory, or a copy as numpy array"
         )
-    return require_shape(name, value, shape).astype("float32"), _itself
+    return _require_last(name, value, shape).astype("float32"), _itself
+
+
+def _require_last(name: str, array: Any, shape: tuple[int, ...]) -> Any:
+    """The array, if its last axes have this shape, and none is empty before them."""
+    sizes = tuple(array.shape)
+    if sizes[-len(shape) :] != shape or 0 in sizes[: -len(shape)]:
+        raise ArgumentError(f"{name} of shape {sizes}: {shape} is needed, after axes of several volumes")
+    return array
+
+
+def storage_of(dtype: Any) -> DType:
+    """The type of results that are stored: float32 or float16, by its name or as that of any library.
+
+    Raises
+    ------
+    ArgumentError
+        Another one.
+    """
+    name = getattr(dtype, "__name__", str(dtype)).rpartition(".")[2]
+    if name not in ("float32", "float16"):
+        raise ArgumentError(f"dtype={shown(dtype)}: float32 or float16 is needed")
+    return np.dtype(name)
 
 
 def require_shape(name: str, array: Any, shape: tuple[int, ...]) -> Any:
@@ -249,6 +281,11 @@ def require_shape(name: str, array: Any, shape: tuple[int, ...]) -> Any:
 
 def _itself(array: Any) -> Any:
     return array
+
+
+def _stored(dtype: DType) -> DType:
+    """The type in which kernels read numbers of a type."""
+    return _FLOAT16 if dtype == _FLOAT16 else _FLOAT32
 
 
 def _is_on_device(value: Any) -> bool:

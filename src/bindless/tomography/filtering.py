@@ -53,26 +53,30 @@ FILTERS: dict[str, Callable[[Floats], Floats]] = {
 _WHOLE_TURN = 2 * np.pi * 0.99
 
 
-def ramp_filter(values: Array, spacing: float, name: str) -> Array:
-    """Rows of projections, filtered by the ramp of samples at this distance, times the factors of ``FILTERS[name]``."""
+def ramp_filter(values: Array, spacing: float, name: str, curved: bool) -> Array:
+    """Rows of projections, filtered by the ramp of samples at this distance, times the factors of ``FILTERS[name]``.
+
+    Of a curved detector the distance is an angle.
+    """
     count = values.shape[-1]
-    response, length = _ramp(count, spacing, name)
+    response, length = _ramp(count, spacing, name, curved)
     result = np.empty(values.shape, np.float32)
     for view, rows in enumerate(values):
         result[view] = np.fft.irfft(np.fft.rfft(rows, length) * response, length)[..., :count]
     return result
 
 
-def ramp_response(count: int, spacing: float, name: str) -> Floats:
+def ramp_response(count: int, spacing: float, name: str, curved: bool) -> Floats:
     """The same filter in space: of differences from 1 - count to count - 1 samples."""
-    response, length = _ramp(count, spacing, name)
+    response, length = _ramp(count, spacing, name, curved)
     return np.fft.irfft(response, length)[np.arange(1 - count, count)]
 
 
-def _ramp(count: int, spacing: float, name: str) -> tuple[Floats, int]:
+def _ramp(count: int, spacing: float, name: str, curved: bool) -> tuple[Floats, int]:
     """Factors of the frequencies of rows, and the length that these are brought to.
 
-    The ramp is the transform of its band-limited kernel in space, so that sums of rows are right.
+    The ramp is the transform of its band-limited kernel in space, so that sums of rows are right. Of angles the
+    distance of two lines is the sine of their angle times that from the source.
     """
     if name not in FILTERS:
         raise ArgumentError(f"filter={name!r}: {', '.join(FILTERS)} are known")
@@ -80,6 +84,10 @@ def _ramp(count: int, spacing: float, name: str) -> tuple[Floats, int]:
     place = np.fft.fftfreq(length, 1 / length)
     kernel = np.where(place % 2 == 0, 0.0, -1 / (np.pi * np.where(place == 0, 1, place) * spacing) ** 2)
     kernel[0] = 1 / (4 * spacing**2)
+    if curved:
+        kernel = np.where(
+            np.abs(place) < count, kernel / np.sinc(np.minimum(np.abs(place), count) * spacing / np.pi) ** 2, 0
+        )
     return np.fft.rfft(kernel).real * FILTERS[name](np.linspace(0, 1, length // 2 + 1)) * spacing, length
 
 
@@ -94,6 +102,8 @@ def distance_weights(geometry: Geometry) -> Floats:
     """The cosine between each ray and the middle one, (rows, columns)."""
     along, up = _places(geometry, 0), _places(geometry, 1)[:, None]
     distance = geometry.source_distance + geometry.detector_distance
+    if geometry.column_angle:
+        return np.asarray(np.cos(along / distance) * distance / np.sqrt(distance**2 + up**2))
     return np.asarray(distance / np.sqrt(distance**2 + along**2 + up**2))
 
 
@@ -118,7 +128,8 @@ def redundancy_weights(geometry: Geometry, angles: Floats) -> Floats:
         return np.asarray(1 + np.sin(np.pi / 2 * np.clip(side, -1, 1))[None])
     if geometry.is_parallel:
         return np.ones((1, len(along)))
-    lean = np.arctan(along / (geometry.source_distance + geometry.detector_distance))
+    slope = along / (geometry.source_distance + geometry.detector_distance)
+    lean = slope if geometry.column_angle else np.arctan(slope)
     beyond = (span - np.pi) / 2
     if beyond < np.abs(lean).max() - 1e-6:
         least = 180 + np.degrees(2 * np.abs(lean).max())

@@ -30,7 +30,8 @@ class Geometry:
     ----------
     frames : NDArray[np.float64]
         Shape (views, 4, 3): the source, or the direction of parallel rays; the centre of the first pixel; the steps
-        from a column and from a row to the next one. In the order x, y, z, in world units.
+        from a column and from a row to the next one. In the order x, y, z, in world units. Of a curved detector: those
+        of the flat one that touches it where the middle ray meets it.
     detector_shape : tuple[int, int]
         Rows and columns.
     is_parallel : bool
@@ -45,6 +46,8 @@ class Geometry:
         Of the detector's middle, along columns and rows.
     pitch : float
         Rise in a turn.
+    column_angle : float
+        Between two columns, in radians, of a detector that is curved around the source; 0 of a flat one.
     """
 
     frames: Floats
@@ -56,6 +59,7 @@ class Geometry:
     detector_distance: float = float("inf")
     offset: tuple[float, float] = (0.0, 0.0)
     pitch: float = 0.0
+    column_angle: float = 0.0
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -65,8 +69,16 @@ class Geometry:
         frames = self.frames[views]
         return replace(self, frames=frames.reshape(-1, 4, 3), angles=angles)
 
+    @property
+    def foot(self) -> tuple[float, float]:
+        """Column and row where the middle ray meets the detector, or the middle of a detector that is flat."""
+        middle = [(size - 1) / 2 for size in self.detector_shape[::-1]]
+        if self.column_angle == 0:
+            return middle[0], middle[1]
+        return middle[0] - self.offset[0] / self.spacing[0], middle[1] - self.offset[1] / self.spacing[1]
+
     def __repr__(self) -> str:
-        kind = "parallel" if self.is_parallel else "cone"
+        kind = "parallel" if self.is_parallel else "curved cone" if self.column_angle else "cone"
         return f"Geometry({kind}, {len(self)} views of {self.detector_shape[0]} x {self.detector_shape[1]} pixels)"
 
 
@@ -118,13 +130,13 @@ def parallel(
 
 def fan(
     angles: npt.ArrayLike, detector_shape: Shape, spacing: Pair, source_distance: float, detector_distance: float,
-    *, offset: Pair = 0.0,
+    *, offset: Pair = 0.0, curved: bool = False,
 ) -> Geometry:  # fmt: skip
-    """Rays from a source to a line of pixels; ``cone`` with one row.
+    """Rays from a source to a line, or an arc, of pixels; ``cone`` with one row.
 
     Parameters
     ----------
-    angles, spacing, source_distance, detector_distance, offset
+    angles, spacing, source_distance, detector_distance, offset, curved
         As of ``cone``.
     detector_shape : int
         Columns.
@@ -145,14 +157,14 @@ def fan(
     >>> tomography.fan(np.linspace(0, 2 * np.pi, 90, endpoint=False), 128, 1.5, 300, 150)
     Geometry(cone, 90 views of 1 x 128 pixels)
     """
-    return cone(angles, detector_shape, spacing, source_distance, detector_distance, offset=offset)
+    return cone(angles, detector_shape, spacing, source_distance, detector_distance, offset=offset, curved=curved)
 
 
 def cone(
     angles: npt.ArrayLike, detector_shape: Shape, spacing: Pair, source_distance: float, detector_distance: float,
-    pitch: float = 0.0, *, offset: Pair = 0.0,
+    pitch: float = 0.0, *, offset: Pair = 0.0, curved: bool = False,
 ) -> Geometry:  # fmt: skip
-    """Rays from a source to a flat detector, which turn about the z axis together.
+    """Rays from a source to a flat or curved detector, which turn about the z axis together.
 
     At angle 0 the middle ray runs along +y, columns along +x, rows along +z; angles turn from +x to +y.
 
@@ -170,6 +182,9 @@ def cone(
         Rise of source and detector along z in each turn; the scan is centred.
     offset : float | tuple[float, float], default 0.0
         Where the middle of the detector lies beside the middle ray, along columns, or along columns and rows.
+    curved : bool, default False
+        Whether the detector is a part of a cylinder around the source, whose columns have equal angles between them:
+        that of their spacing, and the offset, along the arc.
 
     Returns
     -------
@@ -179,7 +194,8 @@ def cone(
     Raises
     ------
     ArgumentError
-        No pixels, a spacing or a distance that is not positive, or numbers that are not finite.
+        No pixels, a spacing or a distance that is not positive, or numbers that are not finite; a curved detector with
+        columns at 90 degrees or more from the middle ray.
 
     Examples
     --------
@@ -193,7 +209,17 @@ def cone(
             f"source_distance={source_distance!r}, detector_distance={detector_distance!r}: the source is at a "
             "positive distance from the axis, and the detector beyond the source"
         )
-    return _turning(angles, detector_shape, spacing, offset, pitch, distances)
+    geometry = _turning(angles, detector_shape, spacing, offset, pitch, distances)
+    if not curved:
+        return geometry
+    geometry = replace(geometry, column_angle=geometry.spacing[0] / sum(distances))
+    reach = max(abs(column - geometry.foot[0]) for column in (0, geometry.detector_shape[1] - 1))
+    if reach * geometry.column_angle >= np.pi / 2:
+        raise ArgumentError(
+            f"detector_shape={shown(detector_shape)}, spacing={shown(spacing)}: columns of this curved detector are up "
+            f"to {np.degrees(reach * geometry.column_angle):.0f} degrees from the middle ray; fewer than 90 are needed"
+        )
+    return geometry
 
 
 def vectors(

@@ -152,7 +152,7 @@ def from_rtk(
     if root.tag != "RTKThreeDCircularGeometry" or not views:
         raise ArgumentError(f"{os.fspath(path)} is no geometry of RTK: its root is {root.tag}, with {len(views)} views")
     if _number(root, root, "RadiusCylindricalDetector", 0.0):
-        raise ArgumentError(f"{os.fspath(path)} has a cylindrical detector: projectors have flat ones")
+        raise ArgumentError(f"{os.fspath(path)} has a cylindrical detector: describe it by cone(..., curved=True)")
     half = [(size - 1) / 2 * step for size, step in zip(shape[::-1], steps)]
     middle = [0.0, 0.0] if origin is None else [first + rest for first, rest in zip(pair("origin", origin), half)]
     source, centre, column, row = np.stack([_frame(root, view, middle, steps) for view in views], 1)

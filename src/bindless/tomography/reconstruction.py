@@ -12,9 +12,9 @@ from ..model.arrays import Array
 from ..model.errors import ArgumentError
 from ..model.grid import Grid
 from ..sampling.array_launch import LaunchPair
-from ..sampling.rays import filter_launch
+from ..sampling.rays import Halves, filter_launch
 from ..sycl.queue.queue import Queue
-from .arrays import LinearFunction, apply, operand
+from .arrays import LinearFunction, apply, operand, storage_of
 from .filtering import distance_weights, missing_columns, ramp_filter, ramp_response, redundancy_weights, span_of
 from .geometry import Geometry, widened
 from .projector import Projector
@@ -23,10 +23,12 @@ __all__ = ["cgls", "fbp", "fdk", "sirt"]
 
 Volume = Union[tuple[int, ...], Grid]
 Callback = Callable[[int, Any], object]
-_TINY = float(np.finfo(float).tiny)
 
 
-def fbp(values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp", queue: Queue | None = None) -> Any:
+def fbp(
+    values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp", dtype: Any = "float32",
+    queue: Queue | None = None,
+) -> Any:  # fmt: skip
     """A volume from projections, filtered along rows and back projected.
 
     Parameters
@@ -40,13 +42,15 @@ def fbp(values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp"
         As of ``Projector``.
     filter : str, default "ramp"
         Factors of the ramp: ``"ramp"`` for none, ``"shepp-logan"``, ``"cosine"``, ``"hamming"``, ``"hann"``.
+    dtype : dtype, default "float32"
+        As of ``Projector``.
     queue : Queue, optional
         As of ``Projector.__call__``.
 
     Returns
     -------
     array
-        Values per world unit, float32, of the library of ``values``.
+        Values per world unit, of ``dtype`` and the library of ``values``.
 
     Raises
     ------
@@ -66,36 +70,44 @@ def fbp(values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp"
         raise ArgumentError(f"{geometry!r}: filtered back projection needs views on a circle; sirt and cgls take all")
     turn_weights, pixel_weights = redundancy_weights(geometry, geometry.angles), np.ones(geometry.detector_shape)
     scale, power, spacing = np.pi / len(geometry), 0, geometry.spacing[0]
+    curved = geometry.column_angle != 0
     if not geometry.is_parallel:
         share = geometry.source_distance / (geometry.source_distance + geometry.detector_distance)
         pixel_weights = distance_weights(geometry)
         scale, power, spacing = span_of(geometry.angles) / 2 / len(geometry) * share**2, 2, spacing * share
+        if curved:
+            scale, spacing = scale / geometry.source_distance, geometry.column_angle
     margins = missing_columns(geometry)
     A = Projector(widened(geometry, *margins), volume)
-    response = ramp_response(A.shape[-1], spacing, filter) * scale
+    response = ramp_response(A.shape[-1], spacing, filter, curved) * scale
 
     def write(array: Array, result: Array) -> None:
         factors = (turn_weights[:, None] * pixel_weights).astype(np.float32)
         factors = factors[:, 0] if len(shape) == 2 else factors
         wide = np.pad(array * factors, [*[(0, 0)] * (len(shape) - 1), margins])
-        A.back(ramp_filter(wide, spacing, filter), power=power, out=result)
+        A.back(ramp_filter(wide, spacing, filter, curved), power=power, out=result)
         result *= np.float32(scale)
 
-    def launch(queue: Queue) -> LaunchPair:
+    def launch(queue: Queue, halves: Halves) -> LaunchPair:
         first = filter_launch(
-            queue, len(geometry), geometry.detector_shape, turn_weights, pixel_weights, response, margins
+            queue, len(geometry), geometry.detector_shape, turn_weights, pixel_weights, response, margins, halves
         )
-        return LaunchPair(first, A._rays.launch(queue, "back", power), A.shape)
+        second = A._rays.launch(queue, "back", power, halves=Halves(False, halves.values))
+        return LaunchPair(first, second, A.shape)
 
-    return apply(values, LinearFunction("values", shape, A.volume_shape, write, launch), queue=queue)
+    function = LinearFunction("values", shape, A.volume_shape, write, launch, storage_of(dtype))
+    return apply(values, function, queue=queue)
 
 
-def fdk(values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp", queue: Queue | None = None) -> Any:
+def fdk(
+    values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp", dtype: Any = "float32",
+    queue: Queue | None = None,
+) -> Any:  # fmt: skip
     """A volume from projections of a cone beam by Feldkamp, Davis and Kress: ``fbp`` under its other name.
 
     Parameters
     ----------
-    values, geometry, volume, filter, queue
+    values, geometry, volume, filter, dtype, queue
         As of ``fbp``.
 
     Returns
@@ -115,7 +127,7 @@ def fdk(values: Any, geometry: Geometry, volume: Volume, *, filter: str = "ramp"
     >>> tomography.fdk(np.zeros((60, 24, 24), np.float32), scan, (16, 16, 16)).shape
     (16, 16, 16)
     """
-    return fbp(values, geometry, volume, filter=filter, queue=queue)
+    return fbp(values, geometry, volume, filter=filter, dtype=dtype, queue=queue)
 
 
 def sirt(
@@ -130,15 +142,16 @@ def sirt(
     Parameters
     ----------
     A : Projector
-        The projection.
+        The projection; iterations are float32, whatever its dtype.
     values : array
-        Shape ``A.shape``. On a device, of a library with arithmetic: CuPy, torch, JAX or dpnp.
+        Shape ``A.shape``. On a device, of a library with arithmetic: CuPy, torch, JAX or dpnp. Axes before these are of
+        several volumes, which are iterated together.
     iterations : int
         How many.
     callback : Callable[[int, array], object], optional
         Is called with the number of each iteration, from 1, and its volume.
     start : array, optional
-        The first volume, of the library of ``values``; default zeros.
+        The first volume, or one for each of several, of the library of ``values``; default zeros.
     lowest : float, optional
         Least value of the volume, after each iteration.
 
@@ -163,13 +176,15 @@ def sirt(
     True
     """
 
-    def steps(values: Any, volume: Any) -> Iterator[Any]:
-        of_texels = A.adjoint(_all_true(values))
-        of_rays = A(_all_true(of_texels))
-        rays, texels = _inverse(of_rays), _inverse(of_texels)
-        volume = of_texels * 0 if volume is None else volume
+    def steps(A: Projector, values: Any, volume: Any) -> Iterator[Any]:
+        one = values
+        while len(one.shape) > len(A.shape):
+            one = one[0]
+        of_texels = A.adjoint(_all_true(one))
+        rays, texels = _inverse(A(_all_true(of_texels))), _inverse(of_texels)
         while True:
-            volume = volume + texels * A.adjoint(rays * (values - A(volume)))
+            step = texels * A.adjoint(rays * (values if volume is None else values - A(volume)))
+            volume = step if volume is None else volume + step
             if lowest is not None:
                 volume = volume.clip(lowest)
             yield volume
@@ -218,33 +233,36 @@ def cgls(A: Projector, values: Any, iterations: int, callback: Callback | None =
     True
     """
 
-    def steps(values: Any, volume: Any) -> Iterator[Any]:
+    def steps(A: Projector, values: Any, volume: Any) -> Iterator[Any]:
         residual = values if volume is None else values - A(volume)
         direction = gradient = A.adjoint(residual)
-        volume = gradient * 0 if volume is None else volume
-        norm = _norm(gradient)
+        dims = len(A.volume_shape)
+        norm = _norm(gradient, dims)
         while True:
             ahead = A(direction)
-            step = norm / max(_norm(ahead), _TINY)
-            volume = volume + step * direction
-            residual = residual - step * ahead
+            length = norm * _inverse(_norm(ahead, dims))
+            volume = length * direction if volume is None else volume + length * direction
+            residual = residual - length * ahead
             gradient = A.adjoint(residual)
-            before, norm = norm, _norm(gradient)
-            direction = gradient + norm / max(before, _TINY) * direction
+            before, norm = norm, _norm(gradient, dims)
+            direction = gradient + norm * _inverse(before) * direction
             yield volume
 
     return _iterate(A, values, steps, iterations, callback, start)
 
 
-def _norm(array: Any) -> float:
-    return float((array * array).sum())
+def _norm(array: Any, dims: int) -> Any:
+    """The sums of the squares along the last axes, which stay, of length 1."""
+    return (array * array).sum(tuple(range(-dims, 0)), keepdims=True)
 
 
 def _iterate(
-    A: Projector, values: Any, steps: Callable[[Any, Any], Iterator[Any]], iterations: int,
+    A: Projector, values: Any, steps: Callable[[Projector, Any, Any], Iterator[Any]], iterations: int,
     callback: Callback | None, start: Any,
 ) -> Any:  # fmt: skip
     """The volume after iterations, or the last one before Ctrl-C."""
+    if A.dtype != np.float32:
+        A = Projector(A.geometry, A.grid)
     measured, library = operand("values", values, A.shape)
     first = None if start is None else operand("start", start, A.volume_shape)[0]
     if first is not None and type(first) is not type(measured):
@@ -253,7 +271,7 @@ def _iterate(
         )
     number, volume = 0, first
     try:
-        for number, volume in zip(range(1, iterations + 1), steps(measured, first)):
+        for number, volume in zip(range(1, iterations + 1), steps(A, measured, first)):
             if callback is not None:
                 callback(number, volume)
     except KeyboardInterrupt:
