@@ -44,6 +44,12 @@ static blr_projections_t around(bool is_parallel)
                                .values = values};
 }
 
+static void curve(blr_projections_t *call)
+{
+    call->column_angle = 1.0 / 60;
+    call->foot[0] = COLUMNS / 2 + 3, call->foot[1] = -4;
+}
+
 static double product(const float *a, const float *b, size_t count)
 {
     double sum = 0;
@@ -57,8 +63,10 @@ enum { TEXELS = WIDTH * HEIGHT * DEPTH, PIXELS = VIEWS * ROWS * COLUMNS };
 static void transpose(void)
 {
     static float x[TEXELS], y[PIXELS];
-    for (int is_parallel = 0; is_parallel < 2; is_parallel++) {
-        const blr_projections_t call = around(is_parallel != 0);
+    for (int kind = 0; kind < 3; kind++) {
+        blr_projections_t call = around(kind == 1);
+        if (kind == 2)
+            curve(&call);
         fill(x, TEXELS, 1);
         fill(y, PIXELS, 2);
         memcpy(volume, x, sizeof x);
@@ -153,7 +161,26 @@ static void instruction_sets(void)
     }
     CHECK(sums[0][COLUMNS / 2] > 1);
 }
+
+static void instruction_sets_of_arcs(void)
+{
+    static float backs[3][WIDTH];
+    const struct blr_projection_set *sets[] = {&blr_projection_set, &blr_projection_set_avx2, &blr_projection_set_avx512};
+    const bool has[] = {true, blr_processor_has_avx2(), blr_processor_has_avx512()};
+    fill(values, PIXELS, 5);
+    const struct blr_detector_map map = {.column = {1.3, 0.2, 0.1, -8}, .row = {0.1, 0.1, 0.4, -1},
+                                         .distance = {0.01, 0.02, 0, 0.5}, .columns = COLUMNS, .rows = ROWS, .power = 2,
+                                         .angle = 0.02f, .foot = {12, 1}};
+    for (int set = 0; set < 3; set++) {
+        if (!has[set])
+            continue;
+        sets[set]->back_project(&map, 3, 4, values, WIDTH, backs[set]);
+        CHECK(memcmp(backs[0], backs[set], sizeof backs[0]) == 0);
+    }
+    CHECK(backs[0][WIDTH / 2] != 0);
+}
 #else
+static void instruction_sets_of_arcs(void) {}
 static void instruction_sets(void) {}
 #endif
 
@@ -164,6 +191,8 @@ static void any_numbers(void)
     uint32_t seed = 11;
     for (int i = 0; i < 400; i++) {
         blr_projections_t call = around(i % 2 != 0);
+        if (i % 4 == 2)
+            curve(&call);
         double *parts = (double *)views;
         for (int change = 0; change < 12; change++)
             parts[(uint32_t)(fabs(number(&seed, 2)) * 12 * VIEWS) % (12 * VIEWS)] =
@@ -195,6 +224,9 @@ static void refusals(void)
     REFUSES(INVALID_ARGUMENT, bad.values = NULL, "NULL");
     REFUSES(INVALID_ARGUMENT, bad.spacing[1] = 0, "spacing");
     REFUSES(INVALID_ARGUMENT, bad.spacing[2] = NAN, "spacing");
+    REFUSES(INVALID_ARGUMENT, (bad.column_angle = 0.01, bad.is_parallel = 1), "curved");
+    REFUSES(INVALID_ARGUMENT, (bad.column_angle = 0.1, bad.foot[0] = 0), "curved");
+    REFUSES(INVALID_ARGUMENT, (bad.column_angle = 0.01, bad.foot[0] = NAN), "curved");
     REFUSES(INVALID_SIZE, bad.size[0] = 0, "texels");
     REFUSES(INVALID_SIZE, bad.size[2] = 1u << 31, "texels");
     REFUSES(INVALID_SIZE, (bad.size[0] = 1u << 16, bad.size[1] = 1u << 16), "slabs");
@@ -223,6 +255,7 @@ int main(void)
     sums_of_columns();
     tables();
     instruction_sets();
+    instruction_sets_of_arcs();
     any_numbers();
     refusals();
     free(volume);

@@ -229,30 +229,64 @@ INLINE double at_row(const double linear[4], uint32_t y, uint32_t z)
     return linear[1] * y + linear[2] * z + linear[3];
 }
 
+/* Places of a row of texels on a detector, beside its first pixel, and what their values are multiplied by. */
+struct places {
+    float column[BLOCK], row[BLOCK], factor[BLOCK];
+};
+
+/* `start` has the column, the row and the distance of the first texel of the row. What is read of the map is in variables, for
+ * compilers know that the stores do not change these. */
+INLINE void find_places(const struct blr_detector_map *map, const double start[3], uint32_t first, struct places *places)
+{
+    const double column = start[0], row = start[1], distance = map->is_parallel ? 1 : start[2];
+    const double column_step = map->column[0], row_step = map->row[0], step = map->is_parallel ? 0 : map->distance[0];
+    const uint32_t power = map->power;
+    for (int32_t i = 0; i < (int32_t)BLOCK; i++) {
+        const double x = (int32_t)first + i, away = distance + step * x, inverse = 1 / away;
+        const bool is_seen = away > NEAREST;
+        const float to_column = (float)((column + column_step * x) * inverse), to_row = (float)((row + row_step * x) * inverse);
+        const float factor = power == 2 ? (float)(inverse * inverse) : power == 1 ? (float)inverse : 1;
+        places->column[i] = is_seen ? to_column : -8;
+        places->row[i] = is_seen ? to_row : -8;
+        places->factor[i] = is_seen ? factor : 0;
+    }
+}
+
+/* The same of a curved detector. */
+INLINE void find_places_on_arc(const struct blr_detector_map *map, const double start[3], uint32_t first, struct places *places)
+{
+    const double column = start[0], row = start[1], distance = start[2];
+    const double column_step = map->column[0], row_step = map->row[0], step = map->distance[0];
+    const float angle = map->angle, foot_column = map->foot[0], foot_row = map->foot[1];
+    const uint32_t power = map->power;
+    for (int32_t i = 0; i < (int32_t)BLOCK; i++) {
+        const double x = (int32_t)first + i, away = distance + step * x, slope = angle * ((column + column_step * x) / away);
+        const bool is_seen = away > NEAREST && fabs(slope) < FARTHEST;
+        const float inverse = (float)(1 / (away * sqrt(1 + slope * slope)));
+        const float to_column = bindless_arc_tangent((float)slope) / angle + foot_column;
+        const float to_row = (float)(row + row_step * x) * inverse + foot_row;
+        const float factor = power == 2 ? inverse * inverse : power == 1 ? inverse : 1;
+        places->column[i] = is_seen ? to_column : -8;
+        places->row[i] = is_seen ? to_row : -8;
+        places->factor[i] = is_seen ? factor : 0;
+    }
+}
+
 static void back_project_row(const struct blr_detector_map *map, uint32_t y, uint32_t z, const float *values,
                              uint32_t count, float *texels)
 {
-    const double column0 = at_row(map->column, y, z), row0 = at_row(map->row, y, z), distance0 = at_row(map->distance, y, z);
+    const double start[3] = {at_row(map->column, y, z), at_row(map->row, y, z), at_row(map->distance, y, z)};
     struct taps columns, rows;
-    float column[BLOCK], row[BLOCK], factor[BLOCK], pixels[4][BLOCK];
+    struct places places;
+    float pixels[4][BLOCK];
     const float still[BLOCK] = {0};
     for (uint32_t first = 0; first < count; first += BLOCK) {
-        for (uint32_t i = 0; i < BLOCK; i++) {
-            const double x = first + i, distance = map->is_parallel ? 1 : distance0 + map->distance[0] * x;
-            double inverse = 1 / distance;
-            const bool is_seen = distance > NEAREST;
-            column[i] = is_seen ? (float)((column0 + map->column[0] * x) * inverse) : -8;
-            row[i] = is_seen ? (float)((row0 + map->row[0] * x) * inverse) : -8;
-            if (map->angle != 0 && is_seen) {
-                const double slope = map->angle * ((column0 + map->column[0] * x) * inverse);
-                inverse /= sqrt(1 + slope * slope);
-                column[i] = bindless_arc_tangent((float)slope) / map->angle + map->foot[0];
-                row[i] = (float)((row0 + map->row[0] * x) * inverse) + map->foot[1];
-            }
-            factor[i] = !is_seen ? 0 : map->power == 2 ? (float)(inverse * inverse) : map->power == 1 ? (float)inverse : 1;
-        }
-        find_taps(column, still, 0, (int32_t)map->columns, 1, &columns);
-        find_taps(row, still, 0, (int32_t)map->rows, (int32_t)map->columns, &rows);
+        if (map->angle == 0)
+            find_places(map, start, first, &places);
+        else
+            find_places_on_arc(map, start, first, &places);
+        find_taps(places.column, still, 0, (int32_t)map->columns, 1, &columns);
+        find_taps(places.row, still, 0, (int32_t)map->rows, (int32_t)map->columns, &rows);
         for (uint32_t i = 0; i < BLOCK; i++) {
             const float *lower = values + rows.offset[0][i], *upper = values + rows.offset[1][i];
             pixels[0][i] = lower[columns.offset[0][i]];
@@ -262,7 +296,7 @@ static void back_project_row(const struct blr_detector_map *map, uint32_t y, uin
         }
         float sums[BLOCK];
         for (uint32_t i = 0; i < BLOCK; i++)
-            sums[i] = factor[i] *
+            sums[i] = places.factor[i] *
                       (rows.weight[0][i] * (columns.weight[0][i] * pixels[0][i] + columns.weight[1][i] * pixels[1][i]) +
                        rows.weight[1][i] * (columns.weight[0][i] * pixels[2][i] + columns.weight[1][i] * pixels[3][i]));
         for (uint32_t i = 0; i < BLOCK && first + i < count; i++)
