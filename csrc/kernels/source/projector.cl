@@ -324,9 +324,10 @@ INLINED void reach(struct bounds *bounds, float place)
     bounds->low = __builtin_fminf(bounds->low, place), bounds->high = __builtin_fmaxf(bounds->high, place);
 }
 
-/* The gather of one texel from the rays of any view. The rays through its neighbours in the plane bound those through it. */
-INLINED float gather_any(struct rays rays, global const float4 *view, float3 place, float a, float u, float along,
-                         global const float *values, struct detector to)
+/* Gathers texels of a plane from the rays of any view: `count` of them, one above the other along the axis that is up. The rays
+ * through their neighbours bound those through them. */
+INLINED void gather_any(struct rays rays, global const float4 *view, float3 place, float a, float u, float along,
+                        global const float *values, struct detector to, int count, float sums[COLUMN])
 {
     const uint axis = (uint)rays.depth.w, of_across = axis == 0 ? 1 : 0, of_up = axis == 2 ? 1 : 2;
     const float4 column = view[BINDLESS_VIEW_COLUMN], row = view[BINDLESS_VIEW_ROW], distance = view[BINDLESS_VIEW_DISTANCE];
@@ -338,7 +339,7 @@ INLINED float gather_any(struct rays rays, global const float4 *view, float3 pla
     int signs = 0;
     UNROLLED for (int corner = 0; corner < 4; corner++)
     {
-        const float3 at = here + (corner & 1 ? beside : -beside) + (corner & 2 ? above : -above);
+        const float3 at = here + (corner & 1 ? beside : -beside) + (corner & 2 ? (float)count : -1.0f) * above;
         const float unit = 1.0f / at.z;
         signs += at.z > NEAREST ? 1 : at.z < -NEAREST ? -1 : 0;
         reach(&x, at.x * unit), reach(&y, at.y * unit);
@@ -353,19 +354,20 @@ INLINED float gather_any(struct rays rays, global const float4 *view, float3 pla
     const struct range across_range = range_of(bounded ? x.low : 1.0f, bounded ? x.high : 0.0f, to.foot_column, to.columns);
     const struct range up_range = range_of(bounded ? y.low : 1.0f, bounded ? y.high : 0.0f, to.foot_row, to.rows);
     const float4 across = on_plane(rays.across, rays.across_step, along), up = on_plane(rays.up, rays.up_step, along);
-    float sum = 0.0f;
     for (int c = across_range.first; c <= across_range.last; c++) {
         struct pixel pixel = pixel_of(to.views, to.num_views, to.angle, to.foot_column, to.foot_row, (uint)c, (uint)up_range.first);
         const float depth_c = of_column(rays.depth, pixel), across_c = of_column(across, pixel), up_c = of_column(up, pixel);
         global const float *value = values + ((uint)up_range.first * to.columns + (uint)c);
         for (int r = up_range.first; r <= up_range.last; r++, pixel.row += 1.0f, value += to.columns) {
             const float unit = 1.0f / MULTIPLY_ADD(rays.depth.z, pixel.row, depth_c);
-            const float weight = weight_at(MULTIPLY_ADD(MULTIPLY_ADD(across.z, pixel.row, across_c), unit, -a)) *
-                                 weight_at(MULTIPLY_ADD(MULTIPLY_ADD(up.z, pixel.row, up_c), unit, -u));
-            if (weight > 0.0f) sum = MULTIPLY_ADD(weight, *value, sum);
+            const float weight = weight_at(MULTIPLY_ADD(MULTIPLY_ADD(across.z, pixel.row, across_c), unit, -a));
+            const float at = MULTIPLY_ADD(MULTIPLY_ADD(up.z, pixel.row, up_c), unit, -u);
+            if (!(weight > 0.0f && at > -1.0f && at < (float)count)) continue;
+            const float weighted = *value * weight;
+            UNROLLED for (int k = 0; k < COLUMN; k++)
+                if (k < count) sums[k] = MULTIPLY_ADD(weight_at(at - (float)k), weighted, sums[k]);
         }
     }
-    return sum;
 }
 
 /* Gathers a column of texels of a view whose rows are above one another along z, as are its rays: what is across depends on
@@ -434,14 +436,17 @@ kernel void KERNEL(adjoint)(global const float *values, uint size_x, uint size_y
                 continue;
             }
             to.angle = angle;
+            if (axis != 2) {
+                const float along = axis == 0 ? (float)x - (float)((size_x - 1) / 2) : (float)y - (float)((size_y - 1) / 2);
+                gather_any(rays, view, place, (float)(axis == 0 ? y : x), (float)z, along, of_view, to, COLUMN, sums);
+                continue;
+            }
             for (int k = 0; k < COLUMN; k++) {
-                const float a = (float)(axis == 0 ? y : x), u = axis == 2 ? (float)y : (float)z + (float)k;
-                const float along = axis == 0   ? (float)x - (float)((size_x - 1) / 2)
-                                    : axis == 1 ? (float)y - (float)((size_y - 1) / 2)
-                                                : (float)z + (float)k - (float)((size_z - 1) / 2);
+                float sum[COLUMN] = {0.0f};
                 const float3 at = (float3)(place.x, place.y, place.z + (float)k);
-                const float sum = gather_any(rays, view, at, a, u, along, of_view, to);
-                UNROLLED for (int i = 0; i < COLUMN; i++) sums[i] += i == k ? sum : 0.0f;
+                const float along = (float)z + (float)k - (float)((size_z - 1) / 2);
+                gather_any(rays, view, at, (float)x, (float)y, along, of_view, to, 1, sum);
+                UNROLLED for (int i = 0; i < COLUMN; i++) sums[i] += i == k ? sum[0] : 0.0f;
             }
         }
         UNROLLED for (int k = 0; k < COLUMN; k++)
