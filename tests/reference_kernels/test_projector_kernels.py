@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless import tomography
-from bindless.sampling.rays import filter_launch
+from bindless.sampling.rays import Halves, filter_launch
 
 Array = npt.NDArray[Any]
 
@@ -35,9 +35,9 @@ def _only_the_reference(device: bl.Device) -> None:
         pytest.skip("SPIR-V is executed by the reference device")
 
 
-def run(launch: Any, queue: bl.Queue, source: Array, shape: tuple[int, ...]) -> Array:
-    values: bl.UsmArray = bl.usm_empty(shape, np.float32, queue)
-    launch.submit(None, bl.usm_empty(source.shape, np.float32, queue).copy_from(source), values).wait_and_throw()
+def run(launch: Any, queue: bl.Queue, source: Array, shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
+    values: bl.UsmArray = bl.usm_empty(shape, dtype, queue)
+    launch.submit(None, bl.usm_empty(source.shape, source.dtype, queue).copy_from(source), values).wait_and_throw()
     return values.numpy()
 
 
@@ -53,11 +53,25 @@ def test_projector_kernels(queue: bl.Queue, name: str) -> None:
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-4)
 
 
-def test_filter_kernel(queue: bl.Queue) -> None:
-    values = np.random.default_rng(3).random((30, 20), np.float32)
+@pytest.mark.parametrize("halves", [Halves(True, False), Halves(False, True), Halves(True, True)])
+def test_kernels_of_half_precision(queue: bl.Queue, halves: Halves) -> None:
+    scan, shape = SCANS["any"]
+    A = tomography.Projector(scan, shape)
+    source, result = (np.float16 if half else np.float32 for half in halves)
+    x, y = (np.random.default_rng(seed).random(size).astype(source) for seed, size in ((1, shape), (2, A.shape)))
+    calls: list[tuple[Any, list[int], Array, Array]] = [("forward", [], x, A(x)), ("adjoint", [], y, A.adjoint(y))]
+    calls.append(("back", [2], y, A.back(y, power=2)))
+    for operation, power, values, expected in calls:
+        launch = A._rays.launch(queue, operation, *power, halves=halves)
+        np.testing.assert_allclose(run(launch, queue, values, expected.shape, result), expected, rtol=6e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("halves", [Halves(), Halves(True)])
+def test_filter_kernel(queue: bl.Queue, halves: Halves) -> None:
+    values = np.random.default_rng(3).random((30, 20)).astype(np.float32 if halves == Halves() else np.float16)
     response = np.random.default_rng(4).random(2 * 26 - 1)
     turn, pixel = np.random.default_rng(5).random((30, 20)), np.random.default_rng(6).random((1, 20))
-    result = run(filter_launch(queue, 30, (1, 20), turn, pixel, response, (2, 4)), queue, values, (30, 26))
+    result = run(filter_launch(queue, 30, (1, 20), turn, pixel, response, (2, 4), halves), queue, values, (30, 26))
     padded = np.pad(values * turn * pixel, [(0, 0), (2, 4)])
     expected = [np.convolve(row, response)[25:51] for row in padded]
     np.testing.assert_allclose(result, expected, rtol=1e-5)
