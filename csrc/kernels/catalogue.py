@@ -143,6 +143,18 @@ PROJECTOR = {
         Argument("uint", "width"), Argument("uint", "before"), Argument("global float*", "filtered"),
     ),
 }  # fmt: skip
+_TURNED = (Argument("global const float*", "turned"), *_VIEWS[:-3])
+_IS_HALF = Argument("uint", "is_half")
+PROJECTOR_TURNED = {
+    "projector_turn": (
+        Argument("global const uchar*", "source"), *(Argument("uint", name) for name in ("columns", "rows", "slabs")),
+        *(Argument("uint", name) for name in ("row_step", "slab_step", "slabs_before")), _VIEWS[3],
+        Argument("uint", "is_scaled"), Argument("global float*", "turned"), _IS_HALF,
+    ),
+    "projector_turned_forward": (*_TURNED, Argument("global uchar*", "values"), _IS_HALF),
+    "projector_turned_adjoint": (*_TURNED, Argument("global uchar*", "volume"), _IS_HALF),
+    "projector_turned_back": (*_TURNED, Argument("global uchar*", "volume"), Argument("uint", "power"), _IS_HALF),
+}  # fmt: skip
 LEVEL_OF_TEXELS = (
     *(Argument("uint", f"size_{axis}") for axis in "xyz"), Argument("uint", "channels"), Argument("ulong", "images"),
     Argument("uint", "mode"),
@@ -354,6 +366,8 @@ def _projector_modules() -> Iterator[Module]:
         yield Module(name, "projector.cl", {"PASS": str(number)}, (Kernel(f"bindless_{name}", arguments),))
         kernels = (Kernel(f"bindless_{name}_half", _with_halves(name, arguments)),)
         yield Module(f"{name}_half", "projector.cl", {"PASS": str(number), "HALF": "1"}, kernels)
+    for number, (name, arguments) in enumerate(PROJECTOR_TURNED.items()):
+        yield Module(name, "projector_turned.cl", {"PASS": str(number)}, (Kernel(f"bindless_{name}", arguments),))
 
 
 def _texture_level_modules() -> Iterator[Module]:

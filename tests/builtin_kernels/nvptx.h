@@ -9,6 +9,16 @@ static double __attribute__((unused)) __nvvm_add_rm_d(double a, double b)
     return __builtin_astype(sum > 0.0 ? bits - 1 : bits + 1, double);
 }
 
+static float __attribute__((unused)) __nvvm_add_rm_f(float a, float b)
+{
+    const double exact = (double)a + (double)b; /* of the floats here */
+    const float sum = (float)exact;
+    if (!((double)sum > exact))
+        return sum;
+    const int bits = __builtin_astype(sum, int);
+    return __builtin_astype(sum > 0.0f ? bits - 1 : bits + 1, float);
+}
+
 static float __attribute__((unused)) __nvvm_saturate_f(float a)
 {
     return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; /* 0 of what is no number */

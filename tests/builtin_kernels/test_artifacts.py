@@ -60,6 +60,10 @@ def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
     projector["scale"] = ["u64", *views[3:], "u64"]
     projector["back"] = [*projector["adjoint"], "u32"]
     projector["filter"] = ["u64", "u32", "u32", "u64", "u32", "u64", "u64", "u32", "u32", "u64"]
+    turned = ["u64", *views[:7], "u64"]
+    expected["bindless_projector_turn"] = ["u64", *["u32"] * 6, "u64", "u32", "u64", "u32"]
+    for operation, power in (("forward", []), ("adjoint", []), ("back", ["u32"])):
+        expected[f"bindless_projector_turned_{operation}"] = [*turned, *power, "u32"]
     for operation, kinds in projector.items():
         expected[f"bindless_projector_{operation}"] = kinds
         expected[f"bindless_projector_{operation}_half"] = [*kinds, "u32"]

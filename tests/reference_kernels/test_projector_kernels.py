@@ -19,6 +19,7 @@ SCANS = {
     "parallel": (tomography.parallel(ANGLES, 13, offset=1.0), (9, 11)),
     "cone": (tomography.cone(ANGLES, (6, 9), 1.4, 30, 20, pitch=2.0), (6, 7, 8)),
     "curved": (tomography.cone(ANGLES, (6, 9), 1.4, 30, 20, 2.0, offset=(1, -2), curved=True), (6, 7, 8)),
+    "high": (tomography.cone(ANGLES, (18, 7), (1.2, 0.9), 30, 20), (9, 6, 7)),
     "any": (
         tomography.vectors(
             [(2, 3, -30), (-25, 4, 1)], [(1, -2, 20), (25, 2, 3)], [(1.3, 0.1, 0.1), (0.2, 1.4, 0)],

@@ -52,6 +52,11 @@ def test_rays_of_all_kinds(queue: bl.Queue) -> None:
     """Sources in the volume, detectors across it, fine and coarse ones, tilted grids, flat volumes."""
     inside = tomography.cone(TURN[:5], (9, 12), 1.0, 8, 3)
     fine, coarse = tomography.cone(TURN[:4], (50, 60), 0.3, 60, 40), tomography.parallel(TURN[:4], (3, 4), 7.0)
+    high, near = (
+        tomography.cone(TURN[:11], (70, 9), (2.5, 0.4), 60, 40, pitch=6),
+        tomography.cone(TURN[:5], (20, 12), 1.0, 8, 3),
+    )
+    low = tomography.parallel(TURN[:9], (17, 33), (0.7, 3.0), offset=2)
     free = tomography.vectors(
         np.random.default_rng(5).normal(size=(6, 3)) * 9, np.random.default_rng(6).normal(size=(6, 3)) * 9,
         np.random.default_rng(7).normal(size=(6, 3)), np.random.default_rng(8).normal(size=(6, 3)), (7, 9),
@@ -61,6 +66,7 @@ def test_rays_of_all_kinds(queue: bl.Queue) -> None:
     for geometry, volume in (
         (inside, (9, 10, 11)), (fine, (11, 9, 10)), (coarse, (13, 14, 12)), (free, (9, 8, 7)), (fine, tilted),
         (fine, (1, 20, 30)), (fine, (30, 1, 1)), (VOLUMES["vectors"], (5, 1, 40)), (fine, (2, 3, 1)),
+        (high, (40, 11, 9)), (near, (9, 10, 11)), (low, (150, 20, 21)), (high, (3, 30, 1)),
     ):  # fmt: skip
         check(tomography.Projector(geometry, volume), queue)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,8 @@ from ..sycl.kernel.builtin import builtin_kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_launch import ArrayLaunch, LaunchPair
+from .halves import FLOATS, Halves
+from .turned_rays import is_upright, turned_launch
 
 __all__ = ["Halves", "Rays", "filter_launch", "upload"]
 
@@ -30,27 +32,6 @@ _FILTER_ITEMS = 128
 _MOST_GROUPS = 65535  # along the second and third axis, of CUDA
 _VIEW_NUMBERS = 32
 _LONGEST_AXIS, _MOST_TEXELS = 1 << 22, (1 << 31) - 1
-
-
-class Halves(NamedTuple):
-    """Which arrays of a call have half precision; sums are float32.
-
-    Attributes
-    ----------
-    source, values : bool
-        What is read, and what is written.
-    """
-
-    source: bool = False
-    values: bool = False
-
-    @property
-    def bits(self) -> int:
-        """As kernels read it."""
-        return self.source + 2 * self.values
-
-
-_FLOATS = Halves()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +79,7 @@ class Rays:
         self._run("blrBackProjectVolume", volume, values, power)
 
     def launch(
-        self, queue: Queue, operation: Literal["forward", "adjoint", "back"], *more: int, halves: Halves = _FLOATS
+        self, queue: Queue, operation: Literal["forward", "adjoint", "back"], *more: int, halves: Halves = FLOATS
     ) -> ArrayLaunch | LaunchPair:
         """The launch from volumes to their projections, or from projections to the volumes that result from them.
 
@@ -126,7 +107,12 @@ class Rays:
             )
         rows, columns = self.detector_shape
         curve = (self.column_angle, *self.foot) if self.column_angle else (0.0, (columns - 1) / 2, (rows - 1) / 2)
-        views = self._table(queue), len(self.frames), columns, rows, *map(np.float32, curve)
+        table = self._table(queue)
+        if self._is_upright:
+            turned = turned_launch(queue, operation, self.shape, table, self.detector_shape, more, halves)
+            if turned is not None:
+                return turned
+        views = table, len(self.frames), columns, rows, *map(np.float32, curve)
         if operation == "forward":
             tile_columns, tile_rows = _TILES[rows == 1]
             groups = min(len(self.frames), _MOST_GROUPS), -(-rows // tile_rows), -(-columns // tile_columns)
@@ -147,12 +133,21 @@ class Rays:
         tables = self._tables.setdefault(queue.context, {})
         number = queue.device._record.index
         if number not in tables:
-            columns = self.detector_shape[1] if self.column_angle else 0
-            table = np.empty(len(self.frames) * _VIEW_NUMBERS + 2 * columns, np.float32)
-            numbers = reference.ffi.from_buffer("float[]", table)
-            reference.check(reference.lib.blrDescribeViews(self._description, numbers), "blrDescribeViews")
-            tables[number] = upload(queue, table)
+            tables[number] = upload(queue, self._numbers)
         return tables[number]
+
+    @cached_property
+    def _is_upright(self) -> bool:
+        return self.column_angle == 0 and is_upright(self._numbers)
+
+    @property
+    def _numbers(self) -> Array:
+        """The views as kernels read them."""
+        columns = self.detector_shape[1] if self.column_angle else 0
+        table = np.empty(len(self.frames) * _VIEW_NUMBERS + 2 * columns, np.float32)
+        numbers = reference.ffi.from_buffer("float[]", table)
+        reference.check(reference.lib.blrDescribeViews(self._description, numbers), "blrDescribeViews")
+        return table
 
     @cached_property
     def _tables(self) -> WeakKeyDictionary[Context, dict[int, UsmArray]]:
@@ -180,7 +175,7 @@ class Rays:
 
 def filter_launch(
     queue: Queue, count: int, detector_shape: tuple[int, int], turn_weights: Array, pixel_weights: Array,
-    response: Array, margins: tuple[int, int], halves: Halves = _FLOATS,
+    response: Array, margins: tuple[int, int], halves: Halves = FLOATS,
 ) -> ArrayLaunch:  # fmt: skip
     """The launch from projections to their rows times weights, convolved with a response.
 
