@@ -115,7 +115,7 @@ typedef enum blr_addressing {
     BLR_ADDRESSING_REPEAT = 0,
     BLR_ADDRESSING_CLAMP_TO_EDGE = 1,
     BLR_ADDRESSING_MIRRORED_REPEAT = 2,
-    BLR_ADDRESSING_CLAMP_TO_BORDER = 3,   /* the border is transparent zero */
+    BLR_ADDRESSING_CLAMP_TO_BORDER = 3,   /* the border is transparent zero, opaque in BC6H */
     BLR_ADDRESSING_NONE = 4,              /* acts as REPEAT, see docs/internals/numerics.md */
     BLR_ADDRESSING_MIRROR = 5,            /* mirrored at the outermost texels' centres */
     BLR_ADDRESSING_EXTENT = 6             /* the border beyond the outermost texels' edges; this and MIRROR are of

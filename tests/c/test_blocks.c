@@ -100,6 +100,38 @@ static void compare(const struct block_type *type, blr_image_t image, const blr_
     free(values);
 }
 
+/* Texels outside are zero, but for alpha of BC6H, with the exact filter too. */
+static void borders(void)
+{
+    for (size_t t = 0; t < COUNT; t++) {
+        const blr_image_desc_t desc = plain_desc(8, 8, 0, types[t].type, types[t].channels);
+        blr_sampler_desc_t sampler = plain_sampler();
+        for (int d = 0; d < 3; d++)
+            sampler.addressing[d] = BLR_ADDRESSING_CLAMP_TO_BORDER;
+        blr_image_t image;
+        OK(blrImageCreate(context, &desc, &image));
+        for (int filtering = 0; filtering < 2; filtering++) {
+            const float at[2] = {-3.0f, 0.25f};
+            float values[4] = {9.0f, 9.0f, 9.0f, 9.0f};
+            blr_image_handle_t handle;
+            sampler.filtering = (blr_filtering_t)filtering;
+            OK(blrSampledImageCreate(context, image, &desc, &sampler, &handle));
+            for (int precision = 0; precision < 2; precision++) {
+                blr_image_call_t call = {.operation = BLR_OPERATION_SAMPLE, .handle = handle, .type = desc.type, .count = 1,
+                                         .coordinates = at, .values = values, .value_type = BLR_ELEMENT_F32,
+                                         .value_channels = types[t].channels,
+                                         .precision = precision ? BLR_PRECISION_EXACT : BLR_PRECISION_HARDWARE};
+                OK(blrEnqueueImageCall(queue, &call, 0, NULL, NULL));
+                OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+                for (uint32_t c = 0; c < types[t].channels; c++)
+                    CHECK(values[c] == (types[t].scale == 0 && c == 3 ? 1.0f : 0.0f));
+            }
+            OK(blrImageHandleDestroy(context, handle));
+        }
+        OK(blrImageDestroy(image));
+    }
+}
+
 /* Levels of a mipmap of odd size, down to one pixel, whose handles exist before or after the copy. */
 static void levels(void)
 {
@@ -211,6 +243,7 @@ int main(void)
     queue = open_queue(context, BLR_QUEUE_IN_ORDER);
     levels();
     regions();
+    borders();
     refused();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));

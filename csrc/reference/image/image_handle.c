@@ -62,6 +62,7 @@ blr_result_t blr_image_view_make(struct blr_context *context, struct blr_image *
         blr_delete(view);
         return result;
     }
+    blr_texels_border(desc, view->texture.border);
     if (swizzle != NULL)
         blr_texture_set_swizzle(&view->texture, swizzle);
     view->context = context;

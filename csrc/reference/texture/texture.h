@@ -65,7 +65,7 @@ struct blr_texture {
     int32_t lod_high;
     int32_t anisotropy_cap;               /* 256 log2 of the largest ratio; 0 for isotropic sampling */
     bool blends;                          /* filtering applies, even to a single texel: see docs/internals/numerics.md */
-    _Alignas(16) unsigned char border[BLR_MAX_PIXEL_SIZE];   /* the border pixel: transparent zero */
+    _Alignas(16) unsigned char border[BLR_MAX_PIXEL_SIZE];   /* texels outside: zero, but for alpha of BC6H */
 };
 
 /* Fills texture from its description; levels are copied. sampler is NULL for an unsampled image. The caller has

@@ -24,6 +24,14 @@ blr_image_desc_t blr_texels_describe(const blr_image_desc_t *desc)
     return texels;
 }
 
+void blr_texels_border(const blr_image_desc_t *desc, unsigned char *border)
+{
+    const struct blr_block_format *format = blr_block_format_get(desc->channel_type);
+    const uint16_t one = 0x3c00;
+    if (format != NULL && format->texel == BLR_CHANNEL_FP16)
+        memcpy(border + 3 * sizeof one, &one, sizeof one);
+}
+
 /* Decodes rows of blocks, numbered through all slices of the region. */
 static bool decode_rows(void *argument, uint64_t begin, uint64_t end)
 {

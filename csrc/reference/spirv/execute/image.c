@@ -96,6 +96,7 @@ static const struct blr_texture *find_pair(struct blr_spirv_batch *batch, const 
     }
     pair->texture.swizzled = own->swizzled;
     memcpy(pair->texture.swizzle, own->swizzle, sizeof own->swizzle);
+    memcpy(pair->texture.border, own->border, sizeof own->border);
     pair->image = image;
     pair->sampler = sampler;
     return &pair->texture;
