@@ -19,12 +19,20 @@ from tests.support.channel_kinds import SAMPLED_ONLY, has_format
 Array = npt.NDArray[Any]
 
 RECORDS = Path(__file__).parents[1] / "data" / "golden_formats.npz"
+SRGB_RECORDS = RECORDS.with_name("golden_srgb.npz")
 BLOCKS = tuple(kind for kind in SAMPLED_ONLY if CHANNELS[kind].block)
 
 
 @pytest.fixture(scope="module")
 def records() -> Iterator[Any]:
     with np.load(RECORDS) as arrays:
+        yield arrays
+
+
+@pytest.fixture(scope="module")
+def srgb_records() -> Iterator[Any]:
+    """Red of samples of codes of sRGB, from the levels of mipmaps and along anisotropic footprints."""
+    with np.load(SRGB_RECORDS) as arrays:
         yield arrays
 
 
@@ -79,6 +87,82 @@ def test_samples_have_the_recorded_bits(
     with bl.Image.from_blocks(blocks, (height, width), channel_type, filtering=filtering, queue=queue) as image:
         samples = image.sample(coords)
     np.testing.assert_array_equal(samples.reshape(values.shape), values)
+
+
+def red(codes: Array) -> Array:
+    """Pixels of these red codes."""
+    return np.stack([codes, np.zeros_like(codes), np.zeros_like(codes), np.full_like(codes, 255)], -1)
+
+
+def require_recorded_mipmaps(queue: bl.Queue) -> None:
+    require(queue, "unorm_int8_srgb")
+    if not (queue.device._backend.traits.has_texture_units and queue.device.has(bl.Aspect.ext_oneapi_mipmap)):
+        pytest.skip("no mipmaps, or weights of another precision")
+
+
+@pytest.mark.parametrize("case", ["levels", "anisotropy 2", "anisotropy 4", "anisotropy 16"])
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+@pytest.mark.parametrize("shape", [(64, 64), (61, 37)])
+def test_levels_and_footprints_of_srgb_have_the_recorded_bits(
+    queue: bl.Queue, srgb_records: Any, shape: tuple[int, int], filtering: str, case: str
+) -> None:
+    require_recorded_mipmaps(queue)
+    key = f"{shape[0]}x{shape[1]}"
+    codes, levels = srgb_records[f"{key} codes"], []
+    height, width = shape
+    while codes.size:
+        levels.append(red(codes[: height * width].reshape(height, width)))
+        codes, height, width = codes[height * width :], max(height // 2, 1), max(width // 2, 1)
+    options: dict[str, Any] = {"filtering": filtering, "queue": queue}
+    names = ["level"]
+    if case != "levels":
+        names, options["max_anisotropy"] = ["dx", "dy"], int(case.split()[1])
+    places = {name: srgb_records[f"{key} {name}"] for name in names}
+    with bl.Image.from_blocks(levels, shape, "unorm_int8_srgb", **options) as image:
+        samples = image.sample(srgb_records[f"{key} coords"], **places)
+    np.testing.assert_array_equal(samples[:, 0], srgb_records[f"{key} {filtering} {case}"])
+    np.testing.assert_array_equal(samples[:, 3], 1)
+
+
+@pytest.mark.parametrize("first, second", [(0, 255), (10, 200), (254, 255), (1, 0), (128, 64), (77, 213)])
+def test_blends_of_two_codes_of_srgb_have_the_recorded_bits(
+    queue: bl.Queue, srgb_records: Any, first: int, second: int
+) -> None:
+    """Levels of one code each, with all weights."""
+    require_recorded_mipmaps(queue)
+    levels = [red(np.full((2, 2), first, np.uint8)), red(np.full((1, 1), second, np.uint8))]
+    with bl.Image.from_blocks(levels, (2, 2), "unorm_int8_srgb", queue=queue) as image:
+        samples = image.sample(np.full((257, 2), 0.5, np.float32), level=np.arange(257, dtype=np.float32) / 256)
+    np.testing.assert_array_equal(samples[:, 0], srgb_records[f"blend {first} {second}"])
+
+
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+@pytest.mark.parametrize("channel_type", BLOCKS)
+def test_texels_outside_are_zero_but_for_alpha_of_bc6h(queue: bl.Queue, channel_type: str, filtering: str) -> None:
+    require(queue, channel_type)
+    blocks = random_blocks(channel_type, (8, 8))
+    options: dict[str, Any] = {"filtering": filtering, "addressing": "border", "queue": queue}
+    with bl.Image.from_blocks(blocks, (8, 8), channel_type, **options) as image:
+        outside, edge, inside = image.sample([[-5.0, -5.0], [0.0, 3.5], [0.5, 3.5]])
+    border = [0, 0, 0, 1] if channel_type.startswith("bc6h") else 0
+    np.testing.assert_array_equal(outside, border)
+    if filtering == "linear":  # half of a texel
+        np.testing.assert_allclose(edge, (inside + border) / 2, rtol=1e-3, atol=2e-5)
+
+
+def test_alpha_of_bc6h_is_1_in_every_blend(queue: bl.Queue) -> None:
+    """Also between levels and along footprints, inside and outside."""
+    require(queue, "bc6h_ufloat")
+    if not queue.device.has(bl.Aspect.ext_oneapi_mipmap):
+        pytest.skip("no mipmaps")
+    levels = [np.zeros_like(random_blocks("bc6h_ufloat", shape)) for shape in ((16, 16), (8, 8), (4, 4))]
+    rng = np.random.default_rng(4)
+    coords, level = (rng.random((500, 2)) * 32 - 8).astype(np.float32), (rng.random(500) * 2).astype(np.float32)
+    dx, dy = (rng.normal(size=(2, 500, 2)) * 3).astype(np.float32)
+    options: dict[str, Any] = {"addressing": "border", "max_anisotropy": 8, "queue": queue}
+    with bl.Image.from_blocks(levels, (16, 16), "bc6h_ufloat", **options) as image:
+        np.testing.assert_array_equal(image.sample(coords, level=level), np.tile([0, 0, 0, 1], (500, 1)))
+        np.testing.assert_array_equal(image.sample(coords, dx=dx, dy=dy), np.tile([0, 0, 0, 1], (500, 1)))
 
 
 @pytest.mark.parametrize("channel_type", SAMPLED_ONLY)

@@ -9,11 +9,12 @@
 
 struct precision {
     int bits;                             /* significand bits of the result */
-    int guard;                            /* guard bits kept of a texel */
+    int guard;                            /* bits kept of a texel, beyond those */
     int min_exponent;                     /* frexp exponent of the smallest normal number */
 };
 
-static const struct precision fp32 = {24, 4, -125}, fp16 = {11, 4, -13};
+/* Texels of sRGB have 8 bits, and sums of them become halves. */
+static const struct precision fp32 = {24, 4, -125}, fp16 = {11, 4, -13}, srgb = {11, -3, -13};
 
 static uint32_t float_bits(float value)
 {
@@ -234,5 +235,5 @@ float blr_blend_srgb(const struct blr_footprint *footprint, uint32_t channel)
     struct quad_sum quads[BLR_MAX_QUADS];
     for (uint32_t q = 0; q < footprint->count; q++)
         quads[q] = sum_srgb_quad(&footprint->quad[q], channel);
-    return add_quads(footprint, quads, fp16);
+    return add_quads(footprint, quads, srgb);
 }
