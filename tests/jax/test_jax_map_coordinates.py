@@ -16,6 +16,7 @@ jnp = jax.numpy
 from jax.test_util import check_grads  # noqa: E402
 
 from bindless.jax import map_coordinates  # noqa: E402
+from tests.support.python_calls import python_calls  # noqa: E402
 
 MODES = {
     "constant": "grid-constant",
@@ -144,6 +145,24 @@ def test_a_stack_of_coordinates(rng: np.random.Generator, order: int) -> None:
         check_grads(sample, (array, jnp.asarray(stack[:, :2])), order=1, rtol=2e-2, atol=2e-2, eps=1e-3)
 
 
+@pytest.mark.parametrize("cval", [0.5, "nan"])
+@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("order", [0, 1, 3])
+def test_calls_outside_of_jit_are_compiled_once(
+    rng: np.random.Generator, order: int, dtype: str, cval: float | str
+) -> None:
+    """A repeated call dispatches one function of JAX: it traces nothing, also with a new object for each NaN."""
+    array, coordinates = jnp.asarray(rng.normal(size=(5, 6)), dtype), places(rng, 2, dtype)
+
+    def call() -> Any:
+        return map_coordinates(array, coordinates, order, cval=float(cval))
+
+    expected = call()
+    names = [name for name in python_calls(lambda: np.testing.assert_array_equal(call(), expected)) if name[-1] != ">"]
+    assert len(names) <= 9
+    assert {name.partition(":")[0] for name in names} == {"jax/coordinates.py", "jax/options.py"}
+
+
 def test_a_texture_unit_has_weights_of_eight_bits() -> None:
     row = jnp.array([0.0, 1.0], "f4")
     place = [jnp.array([1 / 1000], "f4")]
@@ -163,9 +182,13 @@ def test_a_texture_unit_has_weights_of_eight_bits() -> None:
         ([jnp.zeros(2)], {"precision": "reproducible"}, bl.ArgumentError),
         ([jnp.zeros(2)], {"precision": "double"}, bl.ArgumentError),
         ([jnp.zeros(2)], {"cval": "white"}, bl.ArgumentError),
+        ([jnp.zeros(2)], {"order": [1]}, bl.ArgumentError),
+        ([jnp.zeros(2)], {"order": True}, bl.ArgumentError),
+        ([jnp.zeros(2)], {"order": 1.0}, bl.ArgumentError),
     ],
 )
 def test_bad_arguments(coordinates: Any, options: dict[str, Any], error: type[Exception]) -> None:
+    map_coordinates(jnp.zeros(3), [jnp.zeros(2)], 1)  # options that equal these do not stand for them
     with pytest.raises(error):
         map_coordinates(jnp.zeros(3), coordinates, **{"order": 1, **options})
 

@@ -22,6 +22,7 @@ import bindless.jax as bj  # noqa: E402
 from bindless.jax.lines import outer_weights  # noqa: E402
 from bindless.sampling.memory.mipmaps import reductions  # noqa: E402
 from tests.oracle.samples import sample_pixels  # noqa: E402
+from tests.support.python_calls import python_calls  # noqa: E402
 
 by_definition = functools.partial(sample_pixels, fold=False)
 
@@ -225,6 +226,20 @@ def test_without_jit(rng: np.random.Generator) -> None:
     with jax.disable_jit():
         found = jax.grad(_loss(bj.sample), (0, 1))(*arrays)
     _close(found, jax.grad(_loss(by_definition), (0, 1))(*arrays))
+
+
+@pytest.mark.parametrize("level", [None, 0.5])
+def test_calls_outside_of_jit_are_compiled_once(level: float | None, rng: np.random.Generator) -> None:
+    """A repeated call dispatches one function of JAX, and traces nothing."""
+    image, coords = jnp.asarray(rng.normal(size=(6, 7, 2))), jnp.asarray(rng.uniform(0, 6, (5, 2)))
+
+    def call() -> Any:
+        return bj.sample(image, coords, addressing=["repeat", "border"], fill=float("nan"), level=level)
+
+    expected = call()
+    names = [name for name in python_calls(lambda: np.testing.assert_array_equal(call(), expected)) if name[-1] != ">"]
+    assert len(names) <= 6
+    assert {name.partition(":")[0] for name in names} == {"jax/sampling.py", "jax/options.py"}
 
 
 def test_third_derivatives_are_refused(rng: np.random.Generator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -14,13 +15,14 @@ from ..model.errors import ArgumentError, FeatureNotSupportedError
 from ..model.filter import Filter
 from ..model.message_values import shown
 from ..sampling.memory.arguments import require_precision
-from .sampling import require_real, require_static
+from .options import as_array, by_options, require_real, require_static
 from .splines import compose, spline_samples
 
 __all__ = ["map_coordinates"]
 
 _SCIPY_MODES = {"constant": "grid-constant", "wrap": "grid-wrap"}  # scipy's names of what JAX computes
 _MOST_AXES = 3
+_COMPLEX = (np.dtype(np.complex64), np.dtype(np.complex128))
 
 
 def map_coordinates(
@@ -81,22 +83,35 @@ def map_coordinates(
     """
     require_static(cval=cval, deterministic=deterministic)
     is_stack = isinstance(coordinates, (jax.Array, np.ndarray))
-    array, places = jnp.asarray(input), [jnp.asarray(each) for each in ((coordinates,) if is_stack else coordinates)]
+    array, places = as_array(input), tuple(map(as_array, (coordinates,) if is_stack else coordinates))
+    filter_ = by_options(_filter, order, mode, cval, precision)
+    count = len(coordinates)
+    if count != array.ndim:
+        raise ArgumentError(f"{count} coordinates of an array with the shape {array.shape}: each axis has one")
+    if 0 < array.ndim <= _MOST_AXES and array.dtype not in _COMPLEX:
+        return _values(array, places, is_stack, filter_, bool(deterministic))
+    require_real("coordinates", places)
+    if filter_.is_spline:
+        raise FeatureNotSupportedError(
+            f"order={shown(order)} of {array.dtype} with the shape {array.shape}: it is computed for real numbers "
+            f"of one to three axes; orders 0 and 1 for all"
+        )
+    return jax.scipy.ndimage.map_coordinates(array, list(coordinates), order, mode, cval)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _filter(order: int, mode: str, cval: float, precision: str | Precision) -> Filter:
     filter_ = Filter.from_scipy(order, _SCIPY_MODES.get(mode, mode), cval, precision)
     if filter_.spline_order in (2, 4, 5):
         raise FeatureNotSupportedError(f"order={shown(order)} (0, 1 and 3 are)")
     require_precision(filter_)
-    count = len(coordinates)
-    if count != array.ndim:
-        raise ArgumentError(f"{count} coordinates of an array with the shape {array.shape}: each axis has one")
+    return filter_
+
+
+@partial(jax.jit, static_argnums=(2, 3, 4))
+def _values(array: Any, places: Sequence[Any], is_stack: bool, filter_: Filter, deterministic: bool) -> Any:
+    """What ``map_coordinates`` computes of arrays that have textures; ``places`` has the stack alone, or each axis."""
     require_real("coordinates", places)
-    if not 0 < array.ndim <= _MOST_AXES or jnp.issubdtype(array.dtype, jnp.complexfloating):
-        if filter_.is_spline:
-            raise FeatureNotSupportedError(
-                f"order={shown(order)} of {array.dtype} with the shape {array.shape}: it is computed for real numbers "
-                f"of one to three axes; orders 0 and 1 for all"
-            )
-        return jax.scipy.ndimage.map_coordinates(array, list(coordinates), order, mode, cval)
     real = jnp.result_type(jnp.float32, *(each.dtype for each in places if each.dtype == jnp.float64))
     if filter_.interpolation is Interpolation.nearest:  # of halves, JAX takes the one away from zero
         places = [each if jnp.issubdtype(each.dtype, jnp.integer) else jax.lax.round(each) for each in places]
@@ -104,5 +119,5 @@ def map_coordinates(
     texels = array.astype(jnp.promote_types(array.dtype, real))
     by_kernels = filter_.is_spline and filter_.precision is Precision.exact and texels.dtype == real == jnp.float32
     compute = spline_samples if by_kernels else compose
-    samples = compute(texels, stack, filter_=filter_, deterministic=bool(deterministic))
+    samples = compute(texels, stack, filter_=filter_, deterministic=deterministic)
     return (samples if jnp.issubdtype(array.dtype, jnp.floating) else jax.lax.round(samples)).astype(array.dtype)

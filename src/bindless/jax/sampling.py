@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 
 from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision, coerce
-from ..model.errors import ArgumentError
 from ..model.filter import CoordinateMap, Filter
 from ..sampling.memory import Lookup
 from ..sampling.memory.arguments import filter_of, require_filtering, require_image
@@ -22,8 +21,9 @@ from .differentiation import bind
 from .hardware import serves
 from .lines import outer_weights, read_line
 from .operation import Operation
+from .options import as_array, by_options, require_real, require_static
 
-__all__ = ["require_real", "require_static", "sample", "sample_levels"]
+__all__ = ["sample", "sample_levels"]
 
 
 def sample(
@@ -102,56 +102,57 @@ def sample(
     [10.0, 20.0]
     """
     require_static(fill=fill, deterministic=deterministic, cubemap=cubemap)
+    modes = tuple(addressing) if type(addressing) is list else addressing
     between = "none" if level is None else "linear"
+    filter_, count, normalized = by_options(_settings, modes, filtering, fill, precision, between, coordinate)
+    several = isinstance(image, (list, tuple))
+    return _values(
+        tuple(map(as_array, image if several else (image,))),
+        as_array(coords),
+        level if level is None or type(level) is float else as_array(level),
+        filter_, count, normalized, bool(deterministic), bool(cubemap), several,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _settings(
+    addressing: Any, filtering: Any, fill: Any, precision: Any, between: str, coordinate: Any
+) -> tuple[Filter, int, bool]:
+    """The filter, the number of modes, and whether coordinates are normalized."""
     filter_, modes = filter_of(addressing, filtering, precision, fill=fill, levels=between)
     units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
-    several = isinstance(image, (list, tuple))
-    levels, coords = tuple(map(jnp.asarray, image if several else (image,))), jnp.asarray(coords)
-    require_image(levels, coords, modes, cubemap=bool(cubemap), repeats=False)
+    return filter_, modes, units is CoordinateNormalizationMode.normalized
+
+
+@partial(jax.jit, static_argnums=range(3, 9))
+def _values(
+    levels: Sequence[Any],
+    coords: Any,
+    level: Any,
+    filter_: Filter,
+    modes: int,
+    normalized: bool,
+    deterministic: bool,
+    cubemap: bool,
+    several: bool,
+) -> Any:
+    """What ``sample`` computes, of arrays that it checks; ``several``: whether the caller made the levels."""
+    require_image(levels, coords, modes, cubemap=cubemap, repeats=False)
     require_real("an image", levels)
     require_real("coords", (coords,))
     require_filtering(
-        str(filter_.interpolation), len(levels) if several else 0, has_level=level is not None, cubemap=bool(cubemap)
+        str(filter_.interpolation), len(levels) if several else 0, has_level=level is not None, cubemap=cubemap
     )
     return sample_levels(
         levels,
         coords,
-        None if level is None else jnp.asarray(level),
+        level,
         filter_=filter_.with_boundary(Boundary.edge) if cubemap else filter_,
-        normalized=units is CoordinateNormalizationMode.normalized,
-        deterministic=bool(deterministic),
-        cubemap=bool(cubemap),
+        normalized=normalized,
+        deterministic=deterministic,
+        cubemap=cubemap,
         makes_levels=level is not None and not several,
     )
-
-
-def require_static(**options: Any) -> None:
-    """Refuse options that a transformation of JAX traces.
-
-    Raises
-    ------
-    ArgumentError
-        One is traced.
-    """
-    for name, option in options.items():
-        if isinstance(option, jax.core.Tracer):
-            raise ArgumentError(
-                f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
-                f"{name!r} to static_argnames of jax.jit"
-            )
-
-
-def require_real(name: str, arrays: Sequence[Any]) -> None:
-    """Refuse arrays of other than real numbers.
-
-    Raises
-    ------
-    ArgumentError
-        One has them.
-    """
-    for array in arrays:
-        if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
-            raise ArgumentError(f"{name} of {array.dtype}: an array of real numbers is needed")
 
 
 _STATIC = ("filter_", "normalized", "deterministic", "cubemap", "makes_levels", "first")
