@@ -226,6 +226,82 @@ def test_an_update_from_a_tensor() -> None:
         assert (image.numpy() == 7).all()
 
 
+MOST_OF_A_FRAME, MOST_OF_THREE_PLANES = 8, 14
+
+
+class Tensor(Exchanged):
+    """Such an array with the attributes that those of libraries have."""
+
+    @property
+    def dtype(self) -> Any:
+        return self.array.dtype
+
+    def reshape(self, shape: tuple[int, ...]) -> Tensor:
+        return Tensor(self.array.reshape(shape))
+
+
+@pytest.mark.parametrize("library", ["numpy", "usm", "tensor"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_an_update_of_a_frame(device: bl.Device, dtype: Any, library: str) -> None:
+    """Planes of NV12 and P010, the second one in pairs or rows, are the last ones; bad ones change neither plane."""
+    rng = np.random.default_rng(5)
+    with bl.Queue(device, in_order=True) as queue:
+
+        def new(*shape: int) -> Any:
+            values = rng.integers(0, 256, shape).astype(dtype) << (8 if dtype is np.uint16 else 0)
+            return {"numpy": values, "usm": values, "tensor": Tensor(values)}[library], values
+
+        def place(array: Any) -> Any:
+            return usm(queue, array) if library == "usm" else array
+
+        (y, light), (uv, hue) = new(6, 10), new(3, 5, 2)
+        y, uv = place(y), place(uv)
+        with bl.Image.from_nv12(np.zeros_like(light), np.zeros_like(hue), queue=queue) as image:
+            for again in (uv, uv if library == "usm" else uv.reshape((3, 10))):
+                for _ in range(UPDATES):
+                    image.update_nv12(y, again)
+                assert fewest_calls(lambda again=again: image.update_nv12(y, again), besides=WAIT) <= MOST_OF_A_FRAME
+            with bl.Image.from_nv12(light, hue, queue=queue) as other:
+                np.testing.assert_array_equal(image.numpy(), other.numpy())
+                for bad_y, bad_uv in ((y, place(new(3, 4, 2)[0])), (place(new(6, 8)[0]), place(new(3, 5, 2)[0]))):
+                    with pytest.raises(bl.InvalidError):
+                        image.update_nv12(bad_y, bad_uv)
+                np.testing.assert_array_equal(image.numpy(), other.numpy())
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_an_update_of_three_planes(device: bl.Device, dtype: Any, on_host: bool) -> None:
+    rng = np.random.default_rng(6)
+    with bl.Queue(device, in_order=True) as queue:
+        frames = [[rng.integers(0, 256, shape).astype(dtype) for shape in ((6, 10), (3, 5), (3, 5))] for _ in range(3)]
+        there = [np.zeros_like(plane) if on_host else usm(queue, np.zeros_like(plane)) for plane in frames[0]]
+        with bl.Image.from_yuv420(*frames[0], queue=queue) as image:
+            for frame in frames * 2:
+                for plane, values in zip(there, frame):
+                    queue.memcpy(plane, values).wait()
+                event = image.update_yuv420(*there)
+                assert (event is None) == on_host
+                with bl.Image.from_yuv420(*frame, queue=queue) as other:
+                    np.testing.assert_array_equal(image.numpy(), other.numpy())
+            calls = fewest_calls(lambda: image.update_yuv420(*there), besides=WAIT)
+            assert calls <= MOST_OF_THREE_PLANES
+
+
+def test_three_planes_of_a_library_on_the_host_are_read(device: bl.Device) -> None:
+    """They may be overwritten after the call."""
+    frame = [np.full(shape, 90, np.uint8) for shape in ((6, 10), (3, 5), (3, 5))]
+    with bl.Queue(device, in_order=True) as queue, bl.Image.from_yuv420(*frame, queue=queue) as image:
+        expected = image.numpy()
+        for value in (20, 90):
+            tensors = [Tensor(np.full_like(plane, value)) for plane in frame]
+            image.update_yuv420(*[usm(queue, plane) for plane in frame])
+            assert image.update_yuv420(*tensors) is None
+            for tensor in tensors:
+                tensor.array[...] = 0
+            assert np.array_equal(image.numpy(), expected) == (value == 90)
+
+
 @pytest.mark.parametrize("shape", [(SIDE, SIDE, 3), (256, 256, 3), (256, 256), (DEPTH, 256, 256)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 def test_an_update_of_each_size(device: bl.Device, shape: tuple[int, ...], dtype: Any) -> None:

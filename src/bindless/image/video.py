@@ -25,17 +25,17 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..model.video import VideoColours
 from ..sampling.fields import scale_fields, shift_fields
-from ..sampling.packing import contiguous
 from ..sampling.planes import Chroma, PlanesSource, blend_planes, separate_fills
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import usm_empty
 from .arguments import coordinate_axes
-from .array_library import AnyArray, ArrayLike, Library, hand_over, view
+from .array_library import AnyArray, ArrayLike, Library, hand_over
+from .chroma_planes import ChromaPlanes, HostChromaPlanes
 from .computed_sampling import matrix_of_coordinates
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .drawing import Frame, Moves, draw
+from .frame_planes import in_pairs, pair, settle, triple
 from .group_store import GroupStore
 from .options import Addressing, ImageOptions, image_options
 from .plan import planned
@@ -54,7 +54,6 @@ __all__ = ["Planes", "from_nv12", "from_yuv420", "update_nv12", "update_yuv420"]
 _FILTERS = (Interpolation.nearest, Interpolation.linear)
 _UPPER, _LOWER = 64, 1  # integers of 16 bits from one code of ten bits to the next
 _FLOAT32: DType = np.dtype(np.float32)
-_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
 class Planes(GroupStore):
@@ -68,6 +67,11 @@ class Planes(GroupStore):
         The numbers of the planes.
     described : ImageDescriptor
         Of the frame in colours.
+
+    Attributes
+    ----------
+    step : int
+        Of uint16, from one code of ten bits to the next; 0 of uint8.
     """
 
     _reason = "the pixels are the planes of a video frame"
@@ -76,14 +80,17 @@ class Planes(GroupStore):
         super().__init__((luma, chroma))
         self.descriptor = described
         self.colours = colours
+        self._shape, self.step = luma.shape, colours.step if luma.dtype.itemsize > 1 else 0
         self._lock = Lock()
         self._whole: Image | None = None  # the frame in colours, for smaller pictures
         self._rgb: AnyArray | None = None  # its pixels
         self._ones: Image | None = None
         self._is_old = True
+        self._differences: ChromaPlanes | HostChromaPlanes | None = None  # of frames of three planes
 
     def close(self) -> None:
         super().close()
+        self._differences = None
         others = getattr(self, "_whole", None), getattr(self, "_ones", None)
         self._whole = self._rgb = self._ones = None
         for other in others:
@@ -188,14 +195,56 @@ class Planes(GroupStore):
     def update(self, image: Image, pixels: AnyArray, array: Any) -> Event | None:
         raise AssertionError  # ``repeat_update`` comes first
 
-    def renew(self, luma: ArrayLike, chroma: AnyArray) -> Event | None:
+    def repeat(self, step: int, luma: Any, *chroma: Any) -> Event | Literal[True] | None:
+        """An update that is prepared, of planes of one library: its event, or True where the planes have been read.
+
+        None where ``renew`` is to be called, which follows checks of the planes.
+
+        Parameters
+        ----------
+        step : int
+            Of uint16, from one code of ten bits to the next.
+        luma
+            The brightness.
+        *chroma
+            The colour differences in one array, or each of them.
+        """
+        one, dtype = chroma[0], getattr(luma, "dtype", None)
+        if dtype is None or type(luma) is not type(one) or luma.shape != self._shape or one.dtype != dtype:
+            return None
+        if step != self.step and self.step:
+            return None
+        first, second = self._parts
+        with self._lock:  # no event is kept: drivers record those of which a reference exists
+            if len(chroma) == 1:
+                if second._store.repeat_update(one) is None:
+                    return None
+            else:
+                pixels = None if self._differences is None else self._differences.join(*chroma)
+                if pixels is None:
+                    return None
+                second.update(pixels)
+            self._is_old = True
+            return first.update(luma) or True
+
+    def renew(self, luma: ArrayLike, chroma: ArrayLike) -> Event | None:
         """New planes, of the types and shapes of the old ones."""
         first, second = self.parts
         with self._lock:
             self._is_old = True
             second.update(chroma)
-            _settle(second._queue)
+            settle(second._queue)
             return first.update(luma)
+
+    def expect(self, chroma: AnyArray) -> None:
+        """Lets ``repeat`` take the colour differences of other frames as those of one were: each in its plane."""
+        queue, shape, on_host = self.parts[1]._queue, chroma.shape[:2], isinstance(chroma, np.ndarray)
+        if on_host != isinstance(self._differences, HostChromaPlanes) or self._differences is None:
+            self._differences = None
+            if on_host:
+                self._differences = HostChromaPlanes(shape, chroma.dtype)
+            elif queue._stream.in_order:
+                self._differences = ChromaPlanes(queue, shape, chroma.dtype)
 
     def resize(self, image: Image, frame: Frame, shape: object, out: Any) -> Any:
         if frame.keeps_values:
@@ -206,12 +255,12 @@ class Planes(GroupStore):
         """The image of the whole frame in red, green and blue, of which smaller pictures have the means."""
         with self._lock:
             if self._whole is None or self._is_old:
-                _settle(image._queue)
+                settle(image._queue)
                 on_device = image._queue._backend.resampling is None
                 self._rgb = draw(
                     image, np.eye(3), image.size, image.shape, self._rgb, None, on_device=on_device, edges=True
                 )  # fmt: skip
-                _settle(image._queue)
+                settle(image._queue)
                 if self._whole is None:
                     whole = self._whole = type(image)._of(self._rgb, image._options, image._queue)
                     whole._library, whole._leads_on_device = image._library, image._leads_on_device
@@ -296,7 +345,7 @@ def from_nv12(
     array([[[254,   0,   0]]], dtype=uint8)
     """
     queue = queue_of_array(y) if queue is None else queue
-    luma, chroma = _pair(y, uv, queue)
+    luma, chroma = pair(y, uv, queue)
     colours = _colours(luma, standard, full_range, siting, _UPPER)
     image = _image(cls, y, chroma, colours, _options(addressing, filtering, fill, coordinate), queue)
     hand_over(uv, chroma)
@@ -348,7 +397,7 @@ def from_yuv420(
     [[[0, 0, 0], [255, 255, 255]]]
     """
     queue = queue_of_array(y) if queue is None else queue
-    luma, chroma = _triple(y, u, v, queue)
+    luma, chroma = triple(y, u, v, queue)
     colours = _colours(luma, standard, full_range, siting, _LOWER)
     return _image(cls, y, chroma, colours, _options(addressing, filtering, fill, coordinate), queue)
 
@@ -380,9 +429,14 @@ def update_nv12(image: Image, y: ArrayLike, uv: ArrayLike) -> Event | None:
     ...     image.numpy().tolist()
     [[[255, 255, 255], [255, 255, 255]]]
     """
-    planes = _planes_of(image)
-    luma, chroma = _pair(y, uv, image._queue)
+    planes, uv = _planes_of(image), in_pairs(uv)
+    event = planes.repeat(_UPPER, y, uv)
+    if event is not None:
+        return None if event is True else event
+    luma, chroma = pair(y, uv, image._queue)
     _require_equal(image, luma, _UPPER)
+    if getattr(uv, "shape", None) == chroma.shape:  # the caller's array is one that comes again
+        return planes.renew(y, uv)
     event = planes.renew(y, chroma)
     hand_over(uv, chroma)
     return event
@@ -407,9 +461,13 @@ def update_yuv420(image: Image, y: ArrayLike, u: ArrayLike, v: ArrayLike) -> Eve
         The image has no planes, others have another shape or dtype, or it was closed.
     """
     planes = _planes_of(image)
-    luma, chroma = _triple(y, u, v, image._queue)
-    _require_equal(image, luma, _LOWER)
-    return planes.renew(y, chroma)
+    event = planes.repeat(_LOWER, y, u, v)
+    if event is None:
+        luma, chroma = triple(y, u, v, image._queue)
+        _require_equal(image, luma, _LOWER)
+        event = planes.renew(y, chroma)
+        planes.expect(chroma)
+    return None if event is True else event
 
 
 def _scale(
@@ -464,7 +522,7 @@ def _image(
     luma = cls._of(y, plain, queue)
     try:
         image, second = cls.__new__(cls), cls._of(chroma, plain, queue)
-        _settle(queue)
+        settle(queue)
         plan = planned(queue.device, (*luma.shape, 3), luma.dtype, options)
         image._take(plan, queue)
         image._planes = image._store = Planes(luma, second, colours, plan.described)
@@ -478,28 +536,9 @@ def _image(
     return image
 
 
-def _luma(y: ArrayLike, queue: Queue) -> tuple[AnyArray, tuple[int, int]]:
-    """The brightness as an array, and the size of the colour differences."""
-    luma = view("y", y, queue)
-    if luma.ndim != 2 or luma.dtype not in _TYPES or not luma.size:
-        raise ArgumentError(
-            f"y is {luma.dtype} of shape {luma.shape}: the brightness is uint8 or uint16 of shape (height, width)"
-        )
-    height, width = luma.shape
-    return luma, (-(-height // 2), -(-width // 2))
-
-
-def _require(name: str, plane: AnyArray, shape: tuple[int, ...], luma: AnyArray) -> None:
-    if plane.shape != shape or plane.dtype != luma.dtype:
-        raise ArgumentError(
-            f"{name} is {plane.dtype} of shape {plane.shape}: of this y, {luma.dtype} of shape {luma.shape}, it is "
-            f"{luma.dtype} of shape {shape}"
-        )
-
-
 def _require_equal(image: Image, luma: AnyArray, step: int) -> None:
     assert image._planes is not None
-    if image.dtype.itemsize == 2 and image._planes.colours.step != step:
+    if image._planes.step not in (0, step):
         raise InvalidError(
             f"{image!r} has its ten bits elsewhere: from_nv12 and update_nv12 take them in the upper bits, from_yuv420 "
             "and update_yuv420 in the lower ones"
@@ -509,40 +548,3 @@ def _require_equal(image: Image, luma: AnyArray, step: int) -> None:
             f"y is {luma.dtype} of shape {luma.shape}; this image takes {image.dtype} of shape {image.shape[:2]}: make "
             "another Image of it"
         )
-
-
-def _pair(y: ArrayLike, uv: ArrayLike, queue: Queue) -> tuple[AnyArray, AnyArray]:
-    """The planes of NV12 as arrays, the second of shape (height / 2, width / 2, 2)."""
-    luma, (height, width) = _luma(y, queue)
-    chroma = view("uv", uv, queue)
-    if chroma.shape == (height, 2 * width):
-        chroma = chroma.reshape(height, width, 2)
-    _require("uv", chroma, (height, width, 2), luma)
-    return luma, chroma
-
-
-def _triple(y: ArrayLike, u: ArrayLike, v: ArrayLike, queue: Queue) -> tuple[AnyArray, AnyArray]:
-    """Three planes as those of NV12: both differences in one array."""
-    luma, half = _luma(y, queue)
-    planes = view("u", u, queue), view("v", v, queue)
-    for name, plane in zip("uv", planes):
-        _require(name, plane, half, luma)
-    if isinstance(planes[0], np.ndarray) and isinstance(planes[1], np.ndarray):
-        return luma, np.stack(planes, -1)
-    both = usm_empty((2, *half), luma.dtype, queue)
-    for number, (value, plane) in enumerate(zip([u, v], planes)):
-        target = both[number]
-        if isinstance(plane, np.ndarray):  # the caller's may change
-            queue.memcpy(target, np.ascontiguousarray(plane)).wait()
-            continue
-        packed, after = contiguous(queue, plane, half, luma.dtype, "plane")
-        queue.memcpy(target, packed, depends_on=after)
-        hand_over(value, plane)
-    _settle(queue)
-    return luma, both.transpose(1, 2, 0)
-
-
-def _settle(queue: Queue) -> None:
-    """Waits where the order of commands does not say what reads wait for."""
-    if not queue._stream.in_order:
-        queue.wait()
