@@ -1,6 +1,6 @@
 /* array_layout: a key of arrays of one type, place, dtype, shape and strides, which may differ in their addresses. */
 
-#include "types.h"
+#include "foreign_array.h"
 
 static PyObject *str_shape, *str_strides, *str_stride, *str_place, *str_kind, *str_read_only;
 
@@ -51,15 +51,20 @@ static PyObject *place_of_usm(PyObject *owner)
     return tuple_of(items, 4);
 }
 
+/* NULL with an exception, or without one for an array of a library with exchange functions, which tell its layout. */
 static PyObject *place_of(PyObject *array)
 {
     if (is_host_array(array))
         return Py_NewRef(Py_None);
-    PyObject *owner = attribute(array, str_owner);
+    PyObject *owner = attribute(array, str_owner), *place = NULL;
     if (owner == NULL && PyErr_Occurred())
         return NULL;
-    const bool in_usm = owner != NULL && PyObject_TypeCheck(owner, (PyTypeObject *)openable_type);
-    PyObject *place = in_usm ? place_of_usm(owner) : PyObject_CallMethodObjArgs(array, str_place, NULL);
+    if (owner != NULL && PyObject_TypeCheck(owner, (PyTypeObject *)openable_type))
+        place = place_of_usm(owner);
+    else if (exchange_functions((PyObject *)Py_TYPE(array)) == NULL) {
+        PyErr_Clear();
+        place = PyObject_CallMethodObjArgs(array, str_place, NULL);
+    }
     Py_XDECREF(owner);
     return place;
 }
@@ -78,10 +83,53 @@ static PyObject *strides_of(PyObject *array)
     return strides;
 }
 
+static PyObject *numbers(const int64_t *values, int count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple != NULL && i < count; i++) {
+        PyObject *value = PyLong_FromLongLong(values[i]);
+        if (value == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SetItem(tuple, i, value);
+    }
+    return tuple;
+}
+
+/* The layout by exchange functions: no Python code of the library runs. NULL without an exception where these refuse. */
+static PyObject *exchanged_layout(PyObject *array)
+{
+    Argument argument;
+    const Layout *layout = &argument.layout;
+    begin_argument(&argument, array);
+    if (read_foreign(&argument, false) != DONE || argument.library == NULL)
+        return NULL;
+    PyObject *const items[5] = {
+        Py_NewRef((PyObject *)Py_TYPE(array)),
+        Py_BuildValue("ii", (int)layout->device.device_type, (int)layout->device.device_id),
+        Py_BuildValue("iii", layout->type.code, layout->type.bits, layout->type.lanes),
+        numbers(layout->shape, layout->dimensions),
+        numbers(layout->strides, layout->dimensions),
+    };
+    return tuple_of(items, 5);
+}
+
 PyObject *array_layout(PyObject *module, PyObject *array)
 {
     (void)module;
-    PyObject *items[5] = {Py_NewRef((PyObject *)Py_TYPE(array)), place_of(array), NULL, NULL, NULL};
+    PyObject *place = NULL, *layout;
+    bool exchanges = !is_host_array(array) && has_exchanged((PyObject *)Py_TYPE(array));
+    if (!exchanges && (place = place_of(array)) == NULL) {
+        if (PyErr_Occurred())
+            return NULL;
+        exchanges = true;
+    }
+    if (exchanges) {
+        if ((layout = exchanged_layout(array)) != NULL || PyErr_Occurred())
+            return layout;
+        place = PyObject_CallMethodObjArgs(array, str_place, NULL);
+    }
+    PyObject *items[5] = {Py_NewRef((PyObject *)Py_TYPE(array)), place, NULL, NULL, NULL};
     if (items[1] != NULL)
         items[2] = PyObject_GetAttr(array, str_dtype);
     if (items[2] != NULL)

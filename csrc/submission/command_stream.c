@@ -297,6 +297,8 @@ static PyMethodDef commands_methods[] = {
     {"upload", commands_upload, METH_VARARGS, "Submits the prepared copy of an array into an image; None without one."},
     {"place_of_foreign", commands_place_of_foreign, METH_VARARGS,
      "The address of another library's packed array on the queue's device, of a shape and type; or None."},
+    {"place_apart", commands_place_apart, METH_VARARGS,
+     "The address of such an array that may be written and shares no memory with others; or None."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
     {"forget_launches", table_forget, METH_NOARGS, "Empties the cache of prepared launches."},
     {"wait_shortly", (PyCFunction)commands_wait_shortly, METH_NOARGS,

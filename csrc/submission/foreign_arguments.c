@@ -141,20 +141,60 @@ PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value)
     return shape == NULL ? NULL : Py_BuildValue("Nii", shape, layout->type.code, layout->type.bits);
 }
 
+/* Reads a packed array of a shape and a type; -1 with an exception for a form that is none. */
+static int read_form(const Commands *commands, PyObject *value, PyObject *shape, int code, int bits, bool written,
+                     Argument *array)
+{
+    const bool fits = read_packed(commands, value, written, array) && has_dlpack_type(array, code, bits) &&
+                      has_shape(&array->layout, shape);
+    return PyErr_Occurred() ? FAILED : fits ? DONE : OTHERWISE;
+}
+
 /* place_of_foreign(value, shape, code, bits): the address of another library's array that commands of the queue may
- * write, packed, of a shape and type; None for any other value, which Python handles. */
+ * read, packed, of a shape and type; None for any other value, which Python handles. */
 PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments)
 {
     PyObject *value, *shape;
     int code, bits;
+    Argument array;
     if (!PyArg_ParseTuple(arguments, "OO!ii:place_of_foreign", &value, &PyTuple_Type, &shape, &code, &bits))
         return NULL;
-    Argument array;
-    const bool fits = read_packed((const Commands *)self, value, true, &array) && has_dlpack_type(&array, code, bits) &&
-                      has_shape(&array.layout, shape);
-    if (PyErr_Occurred())
+    const int result = read_form((const Commands *)self, value, shape, code, bits, false, &array);
+    if (result == FAILED)
         return NULL;
-    if (!fits)
-        Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(array.address);
+    return result == DONE ? PyLong_FromUnsignedLongLong(array.address) : Py_NewRef(Py_None);
+}
+
+static int read_described(const Commands *commands, PyObject *value, PyObject *form, bool written, Argument *array)
+{
+    PyObject *shape, *dtype;
+    int code, bits;
+    long long bytes;
+    if (!PyTuple_Check(form) || !PyArg_ParseTuple(form, "O!iiLO", &PyTuple_Type, &shape, &code, &bits, &bytes, &dtype))
+        return FAILED;
+    return read_form(commands, value, shape, code, bits, written, array);
+}
+
+/* place_apart(output, form, values, forms): the address of another library's array that commands of the queue may
+ * write, if the first arrays among the values, of which there are forms, share no memory with it; None otherwise. */
+PyObject *commands_place_apart(PyObject *self, PyObject *arguments)
+{
+    const Commands *commands = (const Commands *)self;
+    PyObject *output, *form, *values, *forms;
+    Argument target, array;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!:place_apart", &output, &PyTuple_Type, &form, &PyTuple_Type, &values,
+                          &PyTuple_Type, &forms))
+        return NULL;
+    int result = read_described(commands, output, form, true, &target);
+    for (Py_ssize_t i = 0; result == DONE && i < PyTuple_Size(values) && i < PyTuple_Size(forms); i++) {
+        result = read_described(commands, PyTuple_GetItem(values, i), PyTuple_GetItem(forms, i), false, &array);
+        if (result == DONE && target.address < array.address + array.bytes && array.address < target.address + target.bytes)
+            result = OTHERWISE;
+    }
+    if (result == FAILED) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "place_apart: a form is a tuple");
+        return NULL;
+    }
+    return result == DONE ? PyLong_FromUnsignedLongLong(target.address) : Py_NewRef(Py_None);
 }

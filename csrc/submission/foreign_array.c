@@ -36,9 +36,8 @@ static const DLPackExchangeAPI *functions_of(PyObject *capsule)
     return (const DLPackExchangeAPI *)header;
 }
 
-/* Copies the row of a type, which Python code of an array may replace; false, without an exception, for a type that is
- * not read here. */
-static bool know(PyObject *type, ForeignType *entry)
+/* Copies the row of a type, which Python code of an array may replace; false of one that has none. */
+static bool find_type(PyObject *type, ForeignType *entry)
 {
     bool is_known = false;
     BEGIN_GUARD(known_guard);
@@ -48,7 +47,13 @@ static bool know(PyObject *type, ForeignType *entry)
             is_known = true;
         }
     END_GUARD(known_guard);
-    if (is_known)
+    return is_known;
+}
+
+/* The row of a type, which may be a new one; false, without an exception, for a type that is not read here. */
+static bool know(PyObject *type, ForeignType *entry)
+{
+    if (find_type(type, entry))
         return true;
     PyObject *capsule = PyObject_GetAttr(type, str_exchange);
     const DLPackExchangeAPI *library = capsule == NULL ? NULL : functions_of(capsule);
@@ -71,6 +76,12 @@ const DLPackExchangeAPI *exchange_functions(PyObject *type)
 {
     ForeignType entry;
     return know(type, &entry) ? entry.library : NULL;
+}
+
+bool has_exchanged(PyObject *type)
+{
+    ForeignType entry;
+    return find_type(type, &entry) && entry.library != NULL;
 }
 
 bool read_tensor(const DLTensor *tensor, Argument *array)

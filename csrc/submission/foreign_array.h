@@ -24,6 +24,9 @@ bool read_tensor(const DLTensor *tensor, Argument *argument);
 /* DLPack's functions of the library that defines a type; NULL, with or without an exception, where it has none. */
 const DLPackExchangeAPI *exchange_functions(PyObject *type);
 
+/* Whether a type is one of those with such functions that were looked up last; no Python code runs. */
+bool has_exchanged(PyObject *type);
+
 /* Returns whether commands of the driver must be ordered with the library's current stream, and that stream. */
 bool has_stream(const Argument *array);
 int foreign_stream(const Argument *array, uint64_t *stream);
@@ -67,5 +70,6 @@ PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);
 PyObject *stream_of_foreign(PyObject *module, PyObject *value);
 PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value);
 PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments);
+PyObject *commands_place_apart(PyObject *self, PyObject *arguments);
 
 #endif

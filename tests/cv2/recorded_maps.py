@@ -18,7 +18,7 @@ from tests.interop.recorded_exchange import Library, library  # noqa: F401  a fi
 from tests.ndimage.recorded_python_calls import Described, arrays, own_calls  # noqa: F401  fixtures
 
 SHAPE = (40, 50)
-MOST = 15
+MOST = 8
 KERNEL = "bindless_resample_memory_2d_u"
 SIZES = {"int": 4, "uint": 4, "float": 4}  # others have 8 bytes
 

@@ -139,3 +139,18 @@ def test_a_result_that_has_room_once_commands_have_ended(
     else:
         assert isinstance(call(), Exchanged)
     assert Exchanged.refused == 0
+
+
+@pytest.mark.parametrize("offset", [0, 4, 32, 124, 128])
+def test_a_result_over_the_input(arrays: Any, offset: int) -> None:
+    """Where the two share an element, the input is read before the result is written: by way of other memory."""
+    buffer = arrays((64,))
+    first, apart = Described(buffer.array[:32], device=buffer.device), arrays((32,))
+    output = Described(buffer.array[offset // 4 :][:32], device=buffer.device)
+    for target in (apart, apart, apart, output):
+        assert ndimage.shift(first, 0.5, output=target, order=1) is target
+    fake = Fake()
+    fake.clear()
+    ndimage.shift(first, 0.5, output=output, order=1)
+    lines = fake.lines()
+    assert (len([line for line in lines if line.startswith(("cuLaunchKernel", "cuMemcpy"))]) == 1) is (offset == 128)

@@ -375,8 +375,14 @@ class Commands:
         """
 
     def place_of_foreign(self, value: object, shape: tuple[int, ...], code: int, bits: int, /) -> int | None:
-        """The address of another library's packed array that commands may write, of a shape and a type of DLPack's;
+        """The address of another library's packed array that commands may read, of a shape and a type of DLPack's;
         None for any other value."""
+
+    def place_apart(
+        self, output: object, form: tuple[Any, ...], values: tuple[object, ...], forms: tuple[tuple[Any, ...], ...], /
+    ) -> int | None:
+        """The address of another library's packed array that commands may write, and that shares no memory with the
+        first of the values, of which there are forms; None otherwise. A form is (shape, code, bits, bytes, dtype)."""
 
     def forget_launches(self) -> None: ...
     def count_launches(self) -> int: ...

@@ -50,29 +50,20 @@ def stack_again(call: Call, src: Any, map1: Any, map2: Any, form: Form) -> Any:
     ``leave_array`` when the commands are submitted.
     """
     queue = call.queue
-    if not call.on_device:
+    if type(call) is DeviceCall and type(map1) is type(map2) is type(src):
+        # Packed maps of float32, of the library whose stream the commands are ordered with, are read where they lie.
+        if type(call.picture) is MemoryPicture and hasattr(type(map1), "__dlpack_c_exchange_api__"):
+            place_of, shape = queue._stream.place_of_foreign, form[0][3]
+            x, y = place_of(map1, shape, *_FLOATS), place_of(map2, shape, *_FLOATS)
+            if x is not None and y is not None:
+                return Planes(map1, x, y, 4 * shape[0] * shape[1])
+    elif not call.on_device:
         x, y = _parts(view("map1", map1, queue), None if map2 is None else view("map2", map2, queue))
         if isinstance(x, UsmArray) or x.dtype.kind != "f":
             return None
         return (x, y) if type(call) is HostCall else np.stack([y, x]).reshape(2, -1)
-    planes = _planes(call, map1, map2, form) if type(map1) is type(map2) is type(src) else None
-    if planes is not None:
-        return planes
     packings = queue._storage.get(stack_maps, {}).get(form)
     return None if packings is None else _pack(queue, _parts(map1, map2), packings)
-
-
-def _planes(call: Call, map1: Any, map2: Any, form: Form) -> Planes | None:
-    """Packed maps of float32, of the library whose stream the commands are ordered with; None of others."""
-    if (
-        type(call) is not DeviceCall
-        or type(call.picture) is not MemoryPicture
-        or not hasattr(type(map1), "__dlpack_c_exchange_api__")
-    ):
-        return None
-    place_of, shape = call.queue._stream.place_of_foreign, tuple(form[0][3])
-    x, y = place_of(map1, shape, *_FLOATS), place_of(map2, shape, *_FLOATS)
-    return None if x is None or y is None else Planes(map1, x, y, 4 * shape[0] * shape[1])
 
 
 def stack_maps(name: str, map1: Any, map2: Any, kind: int, source: Input) -> tuple[AnyArray, tuple[int, int]]:

@@ -93,8 +93,13 @@ _views: dict[Any, View] = {}
 
 def remember_view(key: tuple[Any, ...], make: Callable[[], View]) -> View:
     """The view of a key, made once; the key has numbers in any form, and names."""
+    values: tuple[Any, ...] = ()
     try:
-        values = tuple([one if one is None or type(one) is str else _value_of(one) for one in key])
+        for one in key:
+            if one is not None and type(one) is not str:
+                array = np.asarray(one, np.float64)
+                one = array.shape, array.tobytes()
+            values += (one,)
     except (TypeError, ValueError):  # no numbers: `make` tells
         return make()
     view = _views.get(values)
@@ -104,11 +109,6 @@ def remember_view(key: tuple[Any, ...], make: Callable[[], View]) -> View:
             _views.clear()
         _views[values] = view
     return view
-
-
-def _value_of(numbers: Any) -> tuple[Any, ...]:
-    array = np.asarray(numbers, np.float64)
-    return array.shape, array.tobytes()
 
 
 def view_of(function: str, src: Any, view: View, size: Any, dst: Any, queue: Queue | None) -> Any:

@@ -116,7 +116,8 @@ def remap(
         if call is not None and again is not None:
             result = call.submit(src, dst, None, again)
             if result is not None:
-                _leave(call.queue, again, src, map1, map2)
+                if not isinstance(again, tuple):  # Planes, or the caller's arrays
+                    _leave(call.queue, again, src, map1, map2)
                 return result
     flags = flags_of(name, "interpolation", interpolation, WARP_RELATIVE_MAP)
     kind, border = interpolation_of(name, flags), border_of(name, borderMode)
@@ -133,8 +134,6 @@ def remap(
 
 def _leave(queue: Queue, coords: Any, src: Any, *maps: Any) -> None:
     """Coordinates are left to the pool, maps on a device to their library; its stream is in order with ``src``."""
-    if isinstance(coords, tuple):  # Planes, or the caller's arrays
-        return
     for value in maps:
         if isinstance(coords, UsmArray) and value is not None and type(value) not in (UsmArray, type(src)):
             hand_over(value, coords)
@@ -184,11 +183,15 @@ def warpAffine(
     >>> cv2.warpAffine(row, [[1, 0, 0.5], [0, 1, 0]], (3, 1), queue=bindless.Queue("reference"))
     array([[ 0,  5, 15]], dtype=uint8)
     """
-    matrix = matrix_of(M, 2)
+    (a, b, c), (d, e, f) = matrix_of(M, 2).tolist()
     if not flags_of("warpAffine", "flags", flags, _OF_WARPS) & WARP_INVERSE_MAP:
-        matrix = _inverse(matrix)
-    whole = np.vstack([matrix, [0.0, 0.0, 1.0]])
-    return _warp("warpAffine", src, whole, dsize, dst, flags, borderMode, borderValue, queue)
+        # The inverse in the steps of OpenCV; zeros of a matrix that has none.
+        determinant = a * e - b * d
+        scale = 1.0 / determinant if determinant else 0.0
+        a, b, d, e = e * scale, b * -scale, d * -scale, a * scale
+        c, f = -a * c - b * f, -d * c - e * f
+    map_ = _map(a, b, c, d, e, f, 0.0, 0.0, 1.0)
+    return _warp("warpAffine", src, map_, dsize, dst, flags, borderMode, borderValue, queue)
 
 
 def warpPerspective(
@@ -238,13 +241,13 @@ def warpPerspective(
             matrix = np.asarray(np.linalg.inv(matrix), np.float64)
         except np.linalg.LinAlgError:
             raise ArgumentError(f"M={matrix.tolist()} has no inverse") from None
-    return _warp("warpPerspective", src, matrix, dsize, dst, flags, borderMode, borderValue, queue)
+    return _warp("warpPerspective", src, map_of(matrix), dsize, dst, flags, borderMode, borderValue, queue)
 
 
 def _warp(
     name: str,
     src: Any,
-    matrix: Floats,
+    map_: CoordinateMap,
     dsize: Any,
     dst: Any,
     flags: int,
@@ -257,26 +260,22 @@ def _warp(
     options = (size, flags, border_mode)
     key, call = recall(f"cv2.{name}", queue, src, dst, border_value, options)
     if call is not None:
-        result = call.submit(src, dst, map_of(matrix))
+        result = call.submit(src, dst, map_)
         if result is not None:
             return result
     kind, border = interpolation_of(name, flags), border_of(name, border_mode)
     source = picture_of(name, src, queue)
     shape = size_of("dsize", dsize, (source.shape[0], source.shape[1]))
     values = border_values(border_value, source, border)
-    return draw(name, source, Places(shape, map_of(matrix)), kind, border, values, dst, key)
-
-
-def _inverse(matrix: Floats) -> Floats:
-    """The inverse of an affine map, in the steps of OpenCV; zeros of one that has none."""
-    (a, b, c), (d, e, f) = matrix.tolist()
-    determinant = a * e - b * d
-    scale = 1.0 / determinant if determinant else 0.0
-    a, b, d, e = e * scale, b * -scale, d * -scale, a * scale
-    return np.array([[a, b, -a * c - b * f], [d, e, -d * c - e * f]])
+    return draw(name, source, Places(shape, map_), kind, border, values, dst, key)
 
 
 def map_of(matrix: Floats) -> CoordinateMap:
     """The map of a matrix (3, 3) between centres at integers."""
-    a, b, c, d, e, f, g, h, i = matrix.ravel().tolist()
+    return _map(*matrix.ravel().tolist())
+
+
+def _map(
+    a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float
+) -> CoordinateMap:  # fmt: skip
     return CoordinateMap.pictures((a, b, 0.0, c, d, e, 0.0, f, 0.0, 0.0, 1.0, 0.0, g, h, 0.0, i), 0.0)

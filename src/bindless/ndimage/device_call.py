@@ -139,7 +139,7 @@ class DeviceCall(NamedTuple):
 
     def _is_apart(self, value: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
-        place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
+        size = self.output.nbytes
         if type(output) is UsmArray:
             first = output._owner.address + output._offset
             for array in (value, coords):
@@ -148,14 +148,8 @@ class DeviceCall(NamedTuple):
                     if start < first + size and first < start + array.nbytes:
                         return False
             return True
-        place = place_of(output, shape, code, bits)
-        if place is None or (type(coords) is Planes and not coords.is_apart(place, size)):
-            return False
-        for array, (shape, code, bits, nbytes, _) in zip((value, coords), self.read):
-            other = place_of(array, shape, code, bits)
-            if other is None or (place < other + nbytes and other < place + size):
-                return False
-        return True
+        place = self.queue._stream.place_apart(output, self.output, (value, coords), self.read)
+        return place is not None and (type(coords) is not Planes or coords.is_apart(place, size))
 
 
 def _new_in_usm(form: Form, queue: Queue, _: object) -> UsmArray:

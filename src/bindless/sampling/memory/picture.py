@@ -219,14 +219,10 @@ class Planes(NamedTuple):
     y: int
     nbytes: int
 
-    @property
-    def distance(self) -> int:
-        """Elements from the components along x to those along y."""
-        return (self.y - self.x) // 4
-
     def is_apart(self, place: int, nbytes: int) -> bool:
         """Whether memory at an address has none of the components."""
-        return all(place + nbytes <= start or start + self.nbytes <= place for start in (self.x, self.y))
+        _, x, y, size = self
+        return (place + nbytes <= x or x + size <= place) and (place + nbytes <= y or y + size <= place)
 
 
 class MemoryPicture:
@@ -299,7 +295,7 @@ class MemoryPicture:
         """
         arguments = self._arguments.copy()
         if type(coords) is Planes:
-            arguments[self._planes] = np.int64(0), np.int64(coords.distance)
+            arguments[self._planes] = np.int64(0), np.int64((coords.y - coords.x) // 4)
             coords = coords.first
         arguments[self._matrix] = self._rows(map_.matrix + _NUMBERS)
         arguments[self._texels], arguments[self._coords], arguments[self._values] = texels, coords, values
