@@ -56,7 +56,7 @@ from .resizing import resize
 from .sampling import fetch, sample
 from .store import Store
 from .uploading import plan_of_copy
-from .video import Planes, from_nv12, from_yuv420, update_nv12, update_yuv420
+from .video.frames import Planes, from_nv12, from_yuv420, update_nv12, update_yuv420
 from .warping import reproject, resample, warp
 
 __all__ = ["Image"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..model.errors import ArgumentError
-from ..sampling.packing import contiguous
-from ..sycl.queue.queue import Queue
-from ..sycl.usm import usm_empty
-from .array_library import AnyArray, ArrayLike, hand_over, view
+from ...model.errors import ArgumentError
+from ...sampling.packing import contiguous
+from ...sycl.queue.queue import Queue
+from ...sycl.usm import usm_empty
+from ..array_library import AnyArray, ArrayLike, hand_over, view
 
 __all__ = ["in_pairs", "pair", "settle", "triple"]
 

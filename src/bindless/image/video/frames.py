@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..core.lock import Lock
-from ..model.arrays import Array, DType
-from ..model.aspects import Aspect
-from ..model.enums import (
+from ...core.lock import Lock
+from ...model.arrays import Array, DType
+from ...model.aspects import Aspect
+from ...model.enums import (
     AddressingMode,
     Boundary,
     CoordinateNormalizationMode,
@@ -20,34 +20,34 @@ from ..model.enums import (
     Interpolation,
     Precision,
 )
-from ..model.errors import ArgumentError, InvalidError
-from ..model.image_descriptor import ImageDescriptor
-from ..model.message_values import shown
-from ..model.video import VideoColours
-from ..sampling.fields import scale_fields, shift_fields
-from ..sampling.planes import Chroma, PlanesSource, blend_planes, separate_fills
-from ..submission.event import Event
-from ..sycl.queue.queue import Queue
-from .arguments import coordinate_axes
-from .array_library import AnyArray, ArrayLike, Library, hand_over
+from ...model.errors import ArgumentError, InvalidError
+from ...model.image_descriptor import ImageDescriptor
+from ...model.message_values import shown
+from ...model.video import VideoColours
+from ...sampling.fields import scale_fields, shift_fields
+from ...sampling.planes import Chroma, PlanesSource, blend_planes, separate_fills
+from ...submission.event import Event
+from ...sycl.queue.queue import Queue
+from ..arguments import coordinate_axes
+from ..array_library import AnyArray, ArrayLike, Library, hand_over
+from ..computed_sampling import matrix_of_coordinates
+from ..default_queue import queue_of_array
+from ..device_image import ImageStore
+from ..drawing import Frame, Moves, draw
+from ..group_store import GroupStore
+from ..options import Addressing, ImageOptions, image_options
+from ..plan import planned
+from ..remapping import remap_native
+from ..resizing import resize_native
+from ..results import Result
+from ..sampling import sample_native
+from ..warping import warp_native
 from .chroma_planes import ChromaPlanes, HostChromaPlanes
-from .computed_sampling import matrix_of_coordinates
-from .default_queue import queue_of_array
-from .device_image import ImageStore
-from .drawing import Frame, Moves, draw
 from .frame_planes import in_pairs, pair, settle, triple
-from .group_store import GroupStore
-from .options import Addressing, ImageOptions, image_options
-from .plan import planned
-from .remapping import remap_native
-from .resizing import resize_native
-from .results import Result
-from .sampling import sample_native
-from .warping import warp_native
 
 if TYPE_CHECKING:
-    from ..sampling.source import Source
-    from .image import Image
+    from ...sampling.source import Source
+    from ..image import Image
 
 __all__ = ["Planes", "from_nv12", "from_yuv420", "update_nv12", "update_yuv420"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..model.arrays import Array, DType
-from ..model.dlpack import dlpack_type
-from ..sampling.packing import Layout, Packing
-from ..sycl.copy.prepared_copy import is_copied_again
-from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ...model.arrays import Array, DType
+from ...model.dlpack import dlpack_type
+from ...sampling.packing import Layout, Packing
+from ...sycl.copy.prepared_copy import is_copied_again
+from ...sycl.queue.queue import Queue
+from ...sycl.usm import UsmArray, usm_empty
 
 __all__ = ["ChromaPlanes", "HostChromaPlanes"]
 

@@ -1,0 +1,1 @@
+"""Images of video frames, of their planes."""
