@@ -109,7 +109,19 @@ _OWN = (
 __all__ = sorted((*_OWN, *_HOMES))
 
 # Public packages, imported at their first use.
-_PACKAGES = ("cv2", "device", "drivers", "interop", "level_zero", "ndimage", "nvtx", "opencl", "space", "tomography")
+_PACKAGES = (
+    "bricks",
+    "cv2",
+    "device",
+    "drivers",
+    "interop",
+    "level_zero",
+    "ndimage",
+    "nvtx",
+    "opencl",
+    "space",
+    "tomography",
+)
 
 
 def __getattr__(name: str) -> object:

@@ -13,7 +13,7 @@ from ..model.file_places import local_name
 from ..model.message_values import shown
 from .zarr_metadata import is_name, named_errors, require_array, require_files
 
-__all__ = ["FORMATS", "Axis", "InputImage", "multiscale_attributes", "opened"]
+__all__ = ["FORMATS", "Axis", "InputImage", "multiscale_attributes", "opened", "opened_levels"]
 
 FORMATS = {"0.4": 2, "0.5": 3}  # and the version of zarr
 _NAMES = "tczyx"
@@ -41,7 +41,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class InputImage:
-    """The full resolution of an image.
+    """A level of an image, mostly the full resolution.
 
     Attributes
     ----------
@@ -71,6 +71,22 @@ def opened(path: str) -> InputImage:
     InvalidError
         Neither is there, or its metadata is damaged.
     """
+    return _opened(path, 1)[0]
+
+
+def opened_levels(path: str) -> tuple[InputImage, ...]:
+    """An array, or all levels of a multiscale image of OME-Zarr, the finest first.
+
+    Raises
+    ------
+    InvalidError
+        As ``opened``.
+    """
+    return _opened(path, None)
+
+
+def _opened(path: str, count: int | None) -> tuple[InputImage, ...]:
+    """So many levels, or all."""
     place = local_name(path)
     require_files(place, "")
     with named_errors(f"{path} cannot be opened as zarr"):
@@ -79,7 +95,7 @@ def opened(path: str) -> InputImage:
         node: Any = zarr.open(place, mode="r")
         if not isinstance(node, zarr.Group):
             require_array(path, node)
-            return InputImage(node, _axes_of_array(path, len(node.shape)), (place,))
+            return (InputImage(node, _axes_of_array(path, len(node.shape)), (place,)),)
         attributes = dict(node.attrs)
     version = "0.5" if "ome" in attributes else "0.4"
     content = attributes.get("ome", attributes)
@@ -95,25 +111,31 @@ def opened(path: str) -> InputImage:
             raise InvalidError(
                 f"{path}: datasets of the metadata have path={shown(name)}, which is no name in the group"
             )
-    first = levels[0]
-    require_files(place, first)
-    with named_errors(f"{path}: the array {first!r} cannot be opened as zarr"):
-        array: Any = node.get(first)
+    places = (place, *(f"{place}/{name}" for name in levels))
+    return tuple(_level(path, node, scales, name, places) for name in levels[:count])
+
+
+def _level(path: str, node: Any, scales: Any, name: str, places: tuple[str, ...]) -> InputImage:
+    """A level of a group."""
+    require_files(places[0], name)
+    with named_errors(f"{path}: the array {name!r} cannot be opened as zarr"):
+        array: Any = node.get(name)
     if array is None:
-        raise InvalidError(f"{path}: the metadata names an array {first!r}, which is missing")
-    require_array(f"{path}, array {first!r}", array)
+        raise InvalidError(f"{path}: the metadata names an array {name!r}, which is missing")
+    require_array(f"{path}, array {name!r}", array)
     if len(scales.axes) != len(array.shape):
-        raise InvalidError(f"{path}: the metadata has {len(scales.axes)} axes, the array {first!r} {len(array.shape)}")
-    with named_errors(f"{path}: coordinateTransformations of {first!r} are not valid"):
-        axes = _axes_of_image(scales)
-    return InputImage(array, axes, (place, *(f"{place}/{name}" for name in levels)))
+        raise InvalidError(f"{path}: the metadata has {len(scales.axes)} axes, the array {name!r} {len(array.shape)}")
+    with named_errors(f"{path}: coordinateTransformations of {name!r} are not valid"):
+        axes = _axes_of_level(scales, name)
+    return InputImage(array, axes, places)
 
 
-def _axes_of_image(scales: Any) -> tuple[Axis, ...]:
-    """The axes of the first level of the metadata's model."""
+def _axes_of_level(scales: Any, name: str) -> tuple[Axis, ...]:
+    """The axes of a level of the metadata's model."""
     whole = scales.coordinateTransformations
+    level = next(level for level in scales.datasets if str(level.path) == name)
     size, place = [1.0] * len(scales.axes), [0.0] * len(scales.axes)
-    for step in (*scales.datasets[0].coordinateTransformations, *(() if whole is None else whole)):
+    for step in (*level.coordinateTransformations, *(() if whole is None else whole)):
         if step.type == "scale":
             size = [old * float(factor) for old, factor in zip(size, step.scale)]
             place = [old * float(factor) for old, factor in zip(place, step.scale)]

@@ -19,6 +19,7 @@ from .atomics import (
     atomic_sub,
     atomic_xor,
 )
+from .bricks import sample_bricks
 from .fused import fma
 from .groups import (
     sub_group_all,
@@ -110,6 +111,7 @@ __all__ = [
     "local_range",
     "normalize",
     "printf",
+    "sample_bricks",
     "sample_cubemap",
     "sample_image",
     "sample_image_array",

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 __all__ = [
-    "Call", "KernelTypeError", "LaunchFacts", "Lower", "Type", "device_intrinsic", "interpretation", "mangled",
-    "rule_of",
+    "Call", "KernelTypeError", "LaunchFacts", "Lower", "Type", "composed", "device_intrinsic", "interpretation",
+    "is_composed", "mangled", "rule_of",
 ]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _RULE = "__bindless_rule__"
+_COMPOSED = "__bindless_composed__"
 _LETTERS = {
     "bool": "b", "char": "c", "uchar": "h", "short": "s", "ushort": "t", "int": "i", "uint": "j", "long": "l",
     "ulong": "m", "half": "Dh", "float": "f", "double": "d", "size_t": "m",
@@ -200,6 +201,17 @@ def interpretation(module: str, name: str) -> Callable[..., Any]:
 def rule_of(value: object) -> Callable[..., Call | Lower] | None:
     """Return the rule of a function of kernels; None for other values."""
     return getattr(value, _RULE, None) if callable(value) else None
+
+
+def composed(function: _Function) -> _Function:
+    """Declare a function of kernels that is written in the language of kernels, and compiled for each call's types."""
+    setattr(function, _COMPOSED, True)
+    return function
+
+
+def is_composed(value: object) -> bool:
+    """Whether a value is a function of kernels that ``composed`` declares."""
+    return callable(value) and getattr(value, _COMPOSED, False) is True
 
 
 def mangled(name: str, *types: str) -> str:

@@ -7,6 +7,7 @@ from typing import Protocol
 from numba.core.base import BaseContext
 
 from ...device.declaration import LaunchFacts
+from .numba_names import NumbaType, PythonFunction
 
 __all__ = ["activate", "target"]
 
@@ -22,6 +23,7 @@ class _Target(Protocol):
     def typing_context(self) -> _Typing: ...
     @property
     def target_context(self) -> BaseContext: ...
+    def type_of_composed(self, function: PythonFunction) -> NumbaType: ...
 
 
 _current: list[_Target] = []

@@ -71,6 +71,7 @@ def compile_kernel(
     target.typing_context.launch, target.typing_context.group_function = launch, ""
     target.target_context.calling_convention = convention
     target.target_context.sources = {}
+    target.composed.clear()
     active.activate(target)
     name = _plain(function.__name__)
     result = compile_function(function, tuple(map(numba_type, arguments)), target, kernel=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import binding as llvm
@@ -18,6 +19,9 @@ from ...model.arrays import Array
 from . import float16
 from .codegen import IrCodegen
 from .numba_names import Builder, IrModule, KeywordTypes, NumbaType, PythonFunction, Signature, Types, Value
+
+if TYPE_CHECKING:
+    from .dispatcher import DeviceDispatcher
 
 __all__ = ["TARGET", "KernelTarget", "TargetContext", "TypingContext", "kernel_target"]
 
@@ -185,6 +189,15 @@ class KernelTarget(TargetDescriptor):
         self._typing = TypingContext()
         self._typing.launch = LaunchFacts()
         self._lowering = TargetContext(self._typing, triple, data_layout)
+        self.composed: dict[PythonFunction, DeviceDispatcher] = {}  # of the kernel that is compiled
+
+    def type_of_composed(self, function: PythonFunction) -> NumbaType:
+        """Return the type of a function of ``bindless.device`` that is written in the language of kernels."""
+        from .dispatcher import DeviceDispatcher
+
+        if function not in self.composed:
+            self.composed[function] = DeviceDispatcher(function, self)
+        return self.composed[function]._numba_type_
 
     @property
     def typing_context(self) -> TypingContext:

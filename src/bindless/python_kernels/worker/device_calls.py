@@ -16,7 +16,7 @@ from numba.core.imputils import Registry as LoweringRegistry
 from numba.core.typing.templates import Registry as TypingRegistry
 from numba.core.typing.templates import signature
 
-from ...device.declaration import Call, KernelTypeError, Lower, Type, rule_of
+from ...device.declaration import Call, KernelTypeError, Lower, Type, is_composed, rule_of
 from ...device.number_types import OPENCL_TYPES
 from ..function_source import Unknown
 from . import numpy_scalars
@@ -83,6 +83,10 @@ def type_of_value(value: object) -> NumbaType | None:
     """Return the type of a device function or a helper of a kernel among the globals; None for other values."""
     if callable(value) and rule_of(value) is not None:
         return DeviceFunctionType(value)
+    if callable(value) and is_composed(value):
+        from . import active
+
+        return active.target().type_of_composed(value)
     function = numpy_scalars.function_of(value)
     if function is not None:
         return DeviceFunctionType(function)
