@@ -40,6 +40,7 @@ LAYERS = (
     Box("demo", 1, 140, 160, "pictures"),
     Box("bench", 1, 400, 160, "measurements"),
     Box("prove", 1, 650, 180, "comparison of devices"),
+    Box("viewer", 1, 865, 160, "pages that show volumes"),
     Box("bricks", 2, 400, 200, "bricks of any volume"),
     Box("dask", 3, 110, 170, "larger than memory"),
     Box("cv2", 3, 640, 130, "OpenCV's functions"),
