@@ -96,6 +96,7 @@ _MODULES = {
         UsmArray UsmPointer free get_pointer_device get_pointer_type malloc_device malloc_host malloc_shared
         usm_empty
     """,
+    "viewer.notebook": "view",
 }
 _HOMES = homes_of(_MODULES)
 

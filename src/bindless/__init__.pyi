@@ -167,6 +167,7 @@ from .sycl.usm import malloc_device as malloc_device
 from .sycl.usm import malloc_host as malloc_host
 from .sycl.usm import malloc_shared as malloc_shared
 from .sycl.usm import usm_empty as usm_empty
+from .viewer.notebook import view as view
 
 SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: int
 SYCL_EXT_ONEAPI_BINDLESS_IMAGES: int

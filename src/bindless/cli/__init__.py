@@ -26,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     from .cuda_driver import tell_folder
     from .ls import list_devices
     from .resample import add_arguments as add_resample_arguments
+    from .view_options import add_arguments as add_view_arguments
     from .ze_driver import tell_path
 
     parser = argparse.ArgumentParser(prog="bindless", description="The texture units of any GPU from Python.")
@@ -66,11 +67,21 @@ def _parser() -> argparse.ArgumentParser:
     resize.add_argument("--device", metavar="SEL", help=_DEVICE_HELP)
     resize.set_defaults(run=_resize)
 
-    resample = commands.add_parser("resample", help="transform a zarr array larger than memory, into OME-Zarr")
+    resample = commands.add_parser(
+        "resample", help="transform a zarr array larger than memory, into OME-Zarr", epilog="bindless view shows it"
+    )
     add_resample_arguments(resample)
     resample.set_defaults(run=_resample)
 
-    demo = commands.add_parser("demo", help="draw what texture units do, with times")
+    view = commands.add_parser("view", help="look at a picture or volume of any size, in a browser")
+    add_view_arguments(view, _DEVICE_HELP)
+    view.set_defaults(run=_view)
+
+    demo = commands.add_parser(
+        "demo",
+        help="draw what texture units do, with times",
+        epilog="bindless view shows your own pictures and volumes",
+    )
     demo.add_argument("-o", "--output", required=True, metavar="DIR", help="folder for the pictures")
     demo.add_argument("--device", metavar="SEL", help=_DEVICE_HELP)
     demo.set_defaults(run=_demo)
@@ -128,6 +139,12 @@ def _resample(args: argparse.Namespace) -> int:
     from .resample import resample_file
 
     return resample_file(args)
+
+
+def _view(args: argparse.Namespace) -> int:
+    from .view import view_file
+
+    return view_file(args)
 
 
 def _demo(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bricks.source import Source
 from ..bricks.store import BrickStore, Missing
 from ..model.arrays import Array
 from ..model.errors import InvalidError
@@ -67,7 +68,30 @@ class Painter:
         self._coarser, self._of = 0, (0.0, "")
         self._last: View | None = None
 
-    def draw(self, view: View, width: int, height: int, *, is_moving: bool = False) -> Frame:
+    @property
+    def source(self) -> Source:
+        """What is drawn."""
+        return self._source
+
+    @property
+    def device(self) -> str:
+        """Name of the device."""
+        return self._queue.device.name
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the last picture."""
+        return self._values.shape[0], self._values.shape[1]
+
+    @property
+    def errors(self) -> list[str]:
+        """Why bricks could not be read."""
+        return self._store.errors
+
+    def draw(
+        self, view: View, width: int, height: int, *, is_moving: bool = False, share: float = 1.0,
+        seconds: float | None = None,
+    ) -> Frame:  # fmt: skip
         """Draws a picture with the bricks that are there, and asks for those that are missing.
 
         Parameters
@@ -78,6 +102,10 @@ class Painter:
             Pixels, at most 8192.
         is_moving : bool
             Faster: with filters of the texture unit in slices, and a coarser level along rays.
+        share : float
+            Of the pixels of the whole picture along an axis, to whose level the picture belongs.
+        seconds : float, optional
+            Waits so long for missing bricks after the picture; default: places those that were read.
 
         Raises
         ------
@@ -87,9 +115,11 @@ class Painter:
         if not (1 <= width <= _MOST and 1 <= height <= _MOST):
             raise InvalidError(f"a picture of {width} x {height} pixels: 1 to {_MOST} along each axis")
         mode = view.mode if self._source.is_volume else "slice"
-        if self._of != (view.extent / height, mode):
-            self._of, self._coarser = (view.extent / height, mode), 0
-        level = self.level_of(view, height)
+        whole = height / min(max(share, 0.01), 1.0)
+        scale = round(math.log2(view.extent / whole), 1)
+        if self._of != (scale, mode):
+            self._of, self._coarser = (scale, mode), 0
+        level = self.level_of(view, whole)
         if is_moving and mode != "slice":
             level = min(level + 1, len(self._source.levels) - 1)
         if self._picture.shape != (height, width):
@@ -97,7 +127,8 @@ class Painter:
             self._values = usm_empty((height, width, self._source.channels), np.float32, self._queue)
         self._launch(view, mode, level, width, height, is_moving)
         pixels = self._picture.numpy(self._queue).view(np.uint8).reshape(height, width, 4)[..., :3]
-        news = self._store.update(seconds=_STALL)
+        wait = seconds is not None
+        news = self._store.update(wait=wait, seconds=seconds if wait else _STALL)
         if news.without_room and not is_moving and level + 1 < len(self._source.levels):
             self._coarser += 1
             news = Missing(1, 1, 0)
@@ -109,10 +140,9 @@ class Painter:
         """Draws until the picture is complete, or for so long."""
         end = time.monotonic() + seconds
         while True:
-            frame = self.draw(view, width, height)
+            frame = self.draw(view, width, height, seconds=max(end - time.monotonic(), 0.0))
             if frame.is_complete or time.monotonic() > end:
                 return frame
-            self._store.update(wait=True, seconds=max(end - time.monotonic(), 0.0))
 
     def values(self) -> Array:
         """Numbers of the last slice or projection, float32 (height, width, channels); not-a-number outside."""
@@ -139,7 +169,7 @@ class Painter:
         point = np.array(view.centre) + right * (int(x) + 0.5 - width / 2) + down * (int(y) + 0.5 - height / 2)
         return point.tolist(), numbers.tolist()
 
-    def level_of(self, view: View, height: int) -> int:
+    def level_of(self, view: View, height: float) -> int:
         """The coarsest level whose texels are about as small as pixels."""
         pixel, level = view.extent / height * _RATIO, 0
         for number, one in enumerate(self._source.levels):

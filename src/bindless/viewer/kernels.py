@@ -24,7 +24,8 @@ RAYS = np.dtype([("level", np.int32), ("is_mean", np.int32), ("first", np.float3
 LIGHT = np.dtype([("towards", np.float32, 3), ("texel", np.float32, 3), ("background", np.float32, 3),
                   ("ambient", np.float32), ("share", np.float32), ("softness", np.float32)])  # fmt: skip
 
-_ENOUGH = 0.01  # of what lies behind is not seen
+_ENOUGH = 0.02  # of what lies behind is not seen
+_FAINT = 0.004  # of a picture's brightness is not lit
 
 
 @device_function
@@ -312,7 +313,7 @@ def kernels_for(channels: int) -> Kernels:
                     continue
                 opacity = min(matter.w, 1.0)
                 brightness = np.float32(1)
-                if light.share > 0:
+                if light.share > 0 and clear * opacity > _FAINT:
                     here = level_in_windows(table, windows, channels, texel)
                     a = slope(table, windows, channels, handle, here, qx, qy, qz, 0, facts[0]) * light.texel[0]
                     b = slope(table, windows, channels, handle, here, qx, qy, qz, 1, facts[1]) * light.texel[1]
