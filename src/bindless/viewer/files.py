@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,7 @@ import numpy as np
 
 from ..bricks.source import Source, source_of_arrays, source_of_file
 from ..image.image import Image
-from ..model.errors import Error, InvalidError
+from ..model.errors import InvalidError
 from ..sycl.queue.queue import Queue
 
 __all__ = ["open_source"]
@@ -112,13 +114,24 @@ def _levels_of_tiff(path: str) -> tuple[list[Any], str] | None:
 
 def _tiff_array(path: str, order: str, number: int, level: Any) -> Any:
     """A level: mapped where it is stored as it is, by zarr where that is installed, else in memory."""
-    import tifffile
-
     if level.dataoffset is not None:
         return np.memmap(Path(path), level.dtype.newbyteorder(order), "r", level.dataoffset, level.shape)
-    try:
+    if importlib.util.find_spec("zarr") is None:
+        return level.asarray()
+    return _Level(path, number)
+
+
+class _Level:
+    """A level that zarr reads in chunks, as long as it is used."""
+
+    def __init__(self, path: str, number: int) -> None:
+        import tifffile
         import zarr
 
-        return zarr.open(tifffile.imread(path, aszarr=True, level=number), mode="r")
-    except (ImportError, Error, ValueError, AttributeError, TypeError):
-        return level.asarray()
+        file = tifffile.TiffFile(path)
+        weakref.finalize(self, file.close)
+        self._array: Any = zarr.open(file.series[0].aszarr(level=number), mode="r")
+        self.shape, self.dtype = self._array.shape, self._array.dtype
+
+    def __getitem__(self, part: tuple[slice, ...]) -> Any:
+        return self._array[part]
