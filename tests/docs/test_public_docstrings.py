@@ -164,6 +164,7 @@ _NEED_MORE = {
     "release_external_semaphore",
     "unmap_external_image_memory",
     "unmap_external_linear_memory",
+    "view",
 }
 
 

@@ -42,10 +42,6 @@ def view(source: Any, queue: Queue | None = None, **options: Any) -> Any:
     ------
     InvalidError
         jupyter_rfb is not installed, or as of ``BrickStore``.
-
-    Examples
-    --------
-    >>> bindless.view(volume)  # doctest: +SKIP
     """
     try:
         from jupyter_rfb import RemoteFrameBuffer
