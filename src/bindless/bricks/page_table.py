@@ -21,7 +21,7 @@ __all__ = ["Key", "PageTable", "key_of", "place_of"]
 Key = int
 Place = tuple[int, int, int, int]
 
-_MISSES = 4096  # places for keys of missing bricks; those that collide are seen in a later frame
+_MISSES = 16384  # places for keys of missing bricks; those that collide are seen in a later frame
 _BLOCK = 4096  # places that are copied to the device together
 
 

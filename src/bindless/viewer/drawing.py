@@ -23,6 +23,7 @@ __all__ = ["Frame", "Painter"]
 _BACKGROUND = (0.07, 0.08, 0.10)
 _MOST = 8192  # pixels along an axis
 _RATIO = math.sqrt(2)  # texels are at most so much larger than pixels
+_STRIDE = 2.0  # texels from sample to sample along rays while the view moves
 _STALL = 0.04  # seconds in which bricks are placed after a picture
 
 
@@ -101,7 +102,7 @@ class Painter:
         width, height : int
             Pixels, at most 8192.
         is_moving : bool
-            Faster: with filters of the texture unit in slices, and a coarser level along rays.
+            Faster: with filters of the texture unit in slices, a coarser level and fewer samples along rays.
         share : float
             Of the pixels of the whole picture along an axis, to whose level the picture belongs.
         seconds : float, optional
@@ -179,7 +180,7 @@ class Painter:
         return min(level + self._coarser, len(self._source.levels) - 1)
 
     def _launch(self, view: View, mode: str, level: int, width: int, height: int, is_moving: bool) -> None:
-        place, distance = self._place(view, level, width, height)
+        place, distance = self._place(view, level, width, height, _STRIDE if is_moving else 1.0)
         colours, windows, opaque = self._colours(view, distance)
         light = self._light(view, distance)
         table, shape, kernels = self._store.table, (height, width), self._kernels
@@ -206,13 +207,13 @@ class Painter:
         sizes = zip(self._source.origin, reversed(self._source.levels[0].shape), self._source.spacing)
         return [place + (size - 1) * step / 2 for place, size, step in sizes]
 
-    def _place(self, view: View, level: int, width: int, height: int) -> tuple[Any, float]:
+    def _place(self, view: View, level: int, width: int, height: int, stride: float) -> tuple[Any, float]:
         """Where pixels look from and to, in texels, and the distance of samples in the world."""
         spacing, origin = np.array(self._source.spacing), np.array(self._source.origin)
         right, down, ahead = view.axes()
         pixel = view.extent / height
         one = self._source.levels[level]
-        distance = min(step / factor for step, factor in zip(self._source.spacing, one.factor))
+        distance = stride * min(step / factor for step, factor in zip(self._source.spacing, one.factor))
         corner = np.array(view.centre) - right * (pixel * width / 2) - down * (pixel * height / 2)
         place = np.zeros((), VIEW)
         place["origin"] = (corner - origin) / spacing + 0.5
