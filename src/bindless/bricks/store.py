@@ -28,7 +28,8 @@ __all__ = ["BrickStore", "Missing", "bytes_of"]
 
 _VOLUME, _PICTURE = (64, 64, 64), (1, 256, 256)  # texels of an image along z, y and x
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-_AGAIN = 5.0  # seconds until a brick is read again that could not be read
+_AGAIN, _MOST_AGAIN = 5.0, 640.0  # seconds until a brick is read again that could not be read, doubled each time
+_MOST_FAILURES = 10_000
 _MOST_ERRORS = 100
 
 
@@ -103,7 +104,8 @@ class BrickStore:
     source : Source
         Levels, dtype, channels, and where texels lie in the world.
     errors : list[str]
-        Why bricks could not be read, the latest last. They are tried again after 5 seconds when a kernel asks for them.
+        Why bricks could not be read, the latest last. They are tried again after 5 seconds, then after twice as
+        long each time, when a kernel asks for them.
 
     Raises
     ------
@@ -174,7 +176,7 @@ class BrickStore:
         self._keys, self._stamps = np.zeros(self._most, np.int64), np.zeros(self._most, np.int64)
         self._numbers: dict[Key, int] = {}  # slots of bricks; those without texels have numbers after the slots'
         self._free = [list(range(count - 1, -1, -1)), list(range(self._most - 1, count - 1, -1))]
-        self._failures: dict[Key, float] = {}
+        self._failures: dict[Key, tuple[float, float]] = {}  # when bricks are read again, and after how long
         self.errors: list[str] = []
         self._loader = Loader(self.source, self._texels, self._shape, threads or min(os.cpu_count() or 1, 8))
         self._finalizer = weakref.finalize(self, _close, self._loader, self._slots, self._table)
@@ -275,7 +277,10 @@ class BrickStore:
                     break
                 self._loader.wait(min(end - time.monotonic(), 1.0))
                 continue
+            is_late = brick.key not in rest  # it was missing in an earlier frame alone
             rest.discard(brick.key)
+            if is_late and not self._free[brick.texels is None]:
+                continue
             if brick.error:
                 self._fail(brick)
             elif brick.key not in self._numbers:
@@ -297,9 +302,8 @@ class BrickStore:
             while above is not None and above not in keys and above not in self._numbers:
                 keys.add(above)
                 above = self._above(above)
-        for key in [key for key, again in self._failures.items() if again < now]:
-            del self._failures[key]
-        keys = {key for key in keys if key not in self._numbers and key not in self._failures}
+        late = {key for key in keys if key in self._failures and self._failures[key][0] > now}
+        keys = {key for key in keys if key not in self._numbers and key not in late}
         return sorted(keys, reverse=True)  # the level is first in a key
 
     def _above(self, key: Key) -> Key | None:
@@ -324,6 +328,7 @@ class BrickStore:
         if not free and not self._evict(is_constant):
             return False
         number, handle = free.pop(), 0
+        self._failures.pop(brick.key, None)
         if brick.texels is not None:
             try:
                 self._slots.write(number, brick.texels)
@@ -358,7 +363,10 @@ class BrickStore:
         return bool(self._free[0]) or bool(((stamps > 0) & (stamps < frame)).any())
 
     def _fail(self, brick: Brick) -> None:
-        self._failures[brick.key] = time.monotonic() + _AGAIN
+        again = min(2 * self._failures.pop(brick.key, (0.0, _AGAIN / 2))[1], _MOST_AGAIN)
+        self._failures[brick.key] = time.monotonic() + again, again
+        if len(self._failures) > _MOST_FAILURES:
+            del self._failures[next(iter(self._failures))]
         if brick.error not in self.errors:
             self.errors.append(brick.error)
             del self.errors[:-_MOST_ERRORS]

@@ -87,14 +87,13 @@ def find_brick(table: BrickTable, x: float, y: float, z: float, level: int) -> t
         k = texel_of(place_in(z, maps[at, 2], maps[at, 5], sizes[at, 2]), sizes[at, 2]) // facts[2]
         key = brick_key(at, i, j, k)
         place = brick_place(at, i, j, k, len(keys))
-        first = place
         while keys[place] != 0 and keys[place] != key:
             place = (place + 1) & (len(keys) - 1)
         if keys[place] == key:
             table[3][place] = facts[4]
             return place, at
         if at == first_level:
-            table[4][first & (len(table[4]) - 1)] = key
+            table[4][brick_place(at, i, j, k, len(table[4]))] = key
         at += 1
     return -1, levels - 1
 

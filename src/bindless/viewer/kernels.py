@@ -68,6 +68,15 @@ def enter_brick(table, level, x, y, z, dx, dy, dz, t):
     """
     x, y, z = x + t * dx, y + t * dy, z + t * dz
     place, at = find_brick(table, x, y, z, level)
+    px, py, pz, gx, gy, gz, away = within_brick(table, at, x, y, z, dx, dy, dz)
+    if at != level:  # the brick of the level is missing, and so is the next one perhaps, which must be noted
+        away = min(away, within_brick(table, level, x, y, z, dx, dy, dz)[6])
+    return place, px, py, pz, gx, gy, gz, max(math.ceil(away), 1)
+
+
+@device_function
+def within_brick(table, at, x, y, z, dx, dy, dz):
+    """The position of a sample in the image of its brick of a level, the step to the next, and their number there."""
     sizes, maps, facts = table[5], table[6], table[7]
     gx, gy, gz = dx * maps[at, 0], dy * maps[at, 1], dz * maps[at, 2]
     px = place_in(x, maps[at, 0], maps[at, 3], sizes[at, 0])
@@ -77,8 +86,7 @@ def enter_brick(table, level, x, y, z, dx, dy, dz, t):
     by = brick_texel(texel_of(py, sizes[at, 1]), facts[1])
     bz = brick_texel(texel_of(pz, sizes[at, 2]), facts[2])
     away = min(leaves(px, gx, bx, facts[0]), min(leaves(py, gy, by, facts[1]), leaves(pz, gz, bz, facts[2])))
-    samples = max(math.ceil(min(away, 1e9)), 1)
-    return place, px - bx + 0.5, py - by + 0.5, pz - bz + 0.5, gx, gy, gz, samples
+    return px - bx + 0.5, py - by + 0.5, pz - bz + 0.5, gx, gy, gz, min(away, 1e9)
 
 
 @device_function
