@@ -53,10 +53,9 @@ def view_file(args: argparse.Namespace) -> int:
         with PageServer(session, args.port) as server:
             link = "" if args.view is None else "#" + (args.view.partition("#")[2] or args.view)
             print(f"{source.name} on {queue.device.name}: {server.address}{link}\nCtrl-C ends it", flush=True)
-            try:
-                server.wait()
-            except KeyboardInterrupt:
-                print()
+            server.wait()
+    except KeyboardInterrupt:
+        print()
     finally:
         session.close()
     return 0
