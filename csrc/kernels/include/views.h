@@ -3,6 +3,7 @@
 #define BINDLESS_KERNELS_INCLUDE_VIEWS_H
 
 #include "mode.h"
+#include "half.h"
 #include "bindless/filter/curve.h"
 #include "bindless/filter/view_table.h"
 
@@ -12,6 +13,22 @@
 
 #define FARTHEST 1e9f /* places and steps of rays that count, in texels */
 #define NEAREST 1e-6f /* of texels to the source, as a share of the detector's distance */
+
+INLINED float clamp_to(float x, float low, float high) { return __builtin_fminf(__builtin_fmaxf(x, low), high); }
+
+/* An element of an array of floats, or of halves. */
+INLINED float real_at(global const uchar *array, ulong index, bool is_half)
+{
+    return is_half ? half_bits_to_float(((global const ushort *)array)[index]) : ((global const float *)array)[index];
+}
+
+INLINED void put_real(global uchar *array, ulong index, float value, bool is_half)
+{
+    if (is_half)
+        ((global ushort *)array)[index] = (ushort)float_to_half_bits(value);
+    else
+        ((global float *)array)[index] = value;
+}
 
 /* The integer nearest to a number of less than 2^22, without the conversions that GPUs have few units for. */
 struct whole {
@@ -128,8 +145,8 @@ INLINED struct range range_of(float low, float high, float foot, uint count)
 {
     const float most = (float)(count - 1), inward = 0.49f;
     if (!(low <= high)) return (struct range){0, (int)count - 1};
-    const float first = __builtin_fminf(__builtin_fmaxf(low + foot + inward, 0.0f), most + 1.0f);
-    const float last = __builtin_fminf(__builtin_fmaxf(high + foot - inward, -1.0f), most);
+    const float first = clamp_to(low + foot + inward, 0.0f, most + 1.0f);
+    const float last = clamp_to(high + foot - inward, -1.0f, most);
     return (struct range){nearest(first).number, nearest(last).number};
 }
 
@@ -154,7 +171,5 @@ INLINED struct whole at_or_below(float x)
 #endif
     return (struct whole){shifted - 0x1p23f, (int)bits_of(shifted)};
 }
-
-INLINED float clamp_to(float x, float low, float high) { return __builtin_fminf(__builtin_fmaxf(x, low), high); }
 
 #endif

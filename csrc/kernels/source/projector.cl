@@ -10,7 +10,6 @@
  * what has half precision: 1 what is read, 2 what is written; sums are floats. `angle` is that of filter/curve.h, 0 of a flat
  * detector; pixels count from the foot. */
 #include "views.h"
-#include "half.h"
 
 #define FORWARD 0
 #define SCALE 1
@@ -24,21 +23,8 @@
 #define HALVES , uint halves
 #define AND_HALVES , halves
 #define PART(ARRAY, OFFSET) ((ARRAY) + (ulong)(OFFSET) * (halves & 1 ? 2 : 4))
-#define LOAD(ARRAY, INDEX) load(ARRAY, (ulong)(INDEX), halves)
-#define STORE(ARRAY, INDEX, VALUE) store(ARRAY, (ulong)(INDEX), VALUE, halves)
-
-INLINED __attribute__((unused)) float load(global const uchar *array, ulong index, uint halves)
-{
-    return halves & 1 ? half_bits_to_float(((global const ushort *)array)[index]) : ((global const float *)array)[index];
-}
-
-INLINED __attribute__((unused)) void store(global uchar *array, ulong index, float value, uint halves)
-{
-    if (halves & 2)
-        ((global ushort *)array)[index] = (ushort)float_to_half_bits(value);
-    else
-        ((global float *)array)[index] = value;
-}
+#define LOAD(ARRAY, INDEX) real_at(ARRAY, (ulong)(INDEX), (halves & 1) != 0)
+#define STORE(ARRAY, INDEX, VALUE) put_real(ARRAY, (ulong)(INDEX), VALUE, (halves & 2) != 0)
 #else
 #define STORED float
 enum { halves = 0 };
@@ -105,8 +91,8 @@ void KERNEL(forward)(global const STORED *volume, uint size_x, uint size_y, uint
                     low_u.value = u;
                 } else {
                     global const STORED *texels = PART(volume, plane * stride);
-                    a = __builtin_fminf(__builtin_fmaxf(a, -1.5f), last_across + 1.5f);
-                    u = __builtin_fminf(__builtin_fmaxf(u, -1.5f), last_up + 1.5f);
+                    a = clamp_to(a, -1.5f, last_across + 1.5f);
+                    u = clamp_to(u, -1.5f, last_up + 1.5f);
                     low_a = below(a), low_u = below(u);
                     const int i = low_a.number, j = low_u.number;
                     t00 = texel_at(texels, i, j, size_across, size_up, next, above AND_HALVES);

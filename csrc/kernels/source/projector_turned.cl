@@ -10,7 +10,6 @@
  * Volumes are [size_z][size_y][size_x], values [views][rows][columns]; all are packed. What is read or written has half
  * precision where the last argument is 1; copies and sums are floats. projector.cl has the same for other scans. */
 #include "views.h"
-#include "half.h"
 
 #define TURN 0
 #define FORWARD 1
@@ -33,15 +32,7 @@ INLINED uint pitch_of(uint size) { return (size + AROUND + 7) & ~7u; }
 /* A pixel of a flat detector. */
 INLINED __attribute__((unused)) struct pixel pixel_at(uint column, uint row, uint columns, uint rows)
 {
-    return (struct pixel){1.0f, (float)column - 0.5f * (float)(columns - 1), (float)row - 0.5f * (float)(rows - 1)};
-}
-
-INLINED __attribute__((unused)) void store(global uchar *array, ulong index, float value, uint is_half)
-{
-    if (is_half != 0)
-        ((global ushort *)array)[index] = (ushort)float_to_half_bits(value);
-    else
-        ((global float *)array)[index] = value;
+    return pixel_of(0, 0, 0.0f, 0.5f * (float)(columns - 1), 0.5f * (float)(rows - 1), column, row);
 }
 
 #if PASS == TURN
@@ -60,8 +51,7 @@ void bindless_projector_turn(global const uchar *source, uint columns, uint rows
             const uint row = first_place + warp + k - BEFORE;
             float value = 0.0f;
             if (column < columns && row < rows && from < slabs) {
-                const ulong index = (ulong)from * slab_step + (ulong)row * row_step + column;
-                value = is_half != 0 ? half_bits_to_float(((global const ushort *)source)[index]) : ((global const float *)source)[index];
+                value = real_at(source, (ulong)from * slab_step + (ulong)row * row_step + column, is_half != 0);
                 if (is_scaled != 0) {
                     const struct rays rays = rays_of(views + from * BINDLESS_VIEW_VECTORS);
                     const float length = length_of(rays, ray_to(rays, pixel_at(column, row, columns, rows)));
@@ -170,7 +160,7 @@ void bindless_projector_turned_forward(global const float *turned, uint size_x, 
                 const uint number = row + (uint)k * LANES;
                 const float length = length_of(rays, ray_to(rays, pixel_at(column, number, columns, rows)));
                 const ulong to = ((ulong)(batch + i) * rows + number) * columns + column;
-                if (column < columns && number < rows) store(values, to, length > 0.0f ? sums[i][k][item] * length : 0.0f, is_half);
+                if (column < columns && number < rows) put_real(values, to, length > 0.0f ? sums[i][k][item] * length : 0.0f, is_half != 0);
             }
         }
     }
@@ -352,7 +342,7 @@ void bindless_projector_turned_back(global const float *turned, uint size_x, uin
         UNROLLED for (int k = 0; k < PER_ITEM; k++)
         {
             const uint to = z + lane + (uint)k * LANES;
-            if (x < size_x && to < size_z) store(volume, ((ulong)to * size_y + y) * size_x + x, sums[k], is_half);
+            if (x < size_x && to < size_z) put_real(volume, ((ulong)to * size_y + y) * size_x + x, sums[k], is_half != 0);
         }
     }
 }
