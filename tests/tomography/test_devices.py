@@ -11,6 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless import tomography
+from bindless.bindless_images.scratch_memory import take
 from bindless.model.errors import ArgumentError, FeatureNotSupportedError
 from bindless.space import Grid
 from tests.image.test_any_array import Foreign, Interface, host, on_device
@@ -286,6 +287,24 @@ def test_half_precision(queue: bl.Queue, source: str, dtype: str) -> None:
         np.testing.assert_allclose(host(result), wanted, rtol=1e-3, atol=2e-4 * np.abs(wanted).max())
     with pytest.raises(ArgumentError):
         A(on_device(x, queue), out=np.empty(A.shape, np.float32 if dtype == "float16" else np.float16))
+
+
+def test_without_memory_for_a_copy(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = tomography.Projector(tomography.cone(TURN[:5], (20, 24), 1.6, 60, 40), (12, 14, 16))
+    x, y = numbers(A.volume_shape), numbers(A.shape, 1)
+    refused: list[bool] = []
+
+    def full(*arguments: Any) -> Any:
+        refused.append(len(refused) % 2 == 0)  # every other time
+        if refused[-1]:
+            raise bl.MemoryAllocationError("no memory")
+        return take(*arguments)
+
+    monkeypatch.setattr("bindless.sampling.array_launch.take", full)
+    for name, value in (("__call__", x), ("adjoint", y)):
+        function = getattr(A, name)
+        np.testing.assert_allclose(host(function(on_device(value, queue))), function(value), rtol=1e-5, atol=CLOSE)
+    assert any(refused) is (queue.device.backend is not bl.Backend.reference)  # which makes no copies
 
 
 def test_several_volumes(queue: bl.Queue) -> None:

@@ -1,19 +1,22 @@
-"""``ArrayLaunch``: the launch of a kernel from one array to another, at any addresses; ``LaunchPair``: of two."""
+"""``ArrayLaunch``: the launch of a kernel from one array to another, at any addresses; ``LaunchPair``: of two;
+``SpareLaunch``: of two, or of others that need less memory."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..bindless_images.scratch_memory import array_in, leave, take
+from ..model.errors import MemoryAllocationError
 from ..model.ranges import NdRange
 from ..submission.event import Event
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 
-__all__ = ["ArrayLaunch", "LaunchPair"]
+__all__ = ["ArrayLaunch", "LaunchPair", "SpareLaunch"]
 
 
 class ArrayLaunch(NamedTuple):
@@ -49,14 +52,14 @@ class LaunchPair(NamedTuple):
 
     Attributes
     ----------
-    first, second : ArrayLaunch | LaunchPair
+    first, second : ArrayLaunch | LaunchPair | SpareLaunch
         Of one queue.
     shape : tuple[int, ...]
         Of the array between them.
     """
 
-    first: ArrayLaunch | LaunchPair
-    second: ArrayLaunch | LaunchPair
+    first: ArrayLaunch | LaunchPair | SpareLaunch
+    second: ArrayLaunch | LaunchPair | SpareLaunch
     shape: tuple[int, ...]
 
     @property
@@ -71,3 +74,30 @@ class LaunchPair(NamedTuple):
         event = self.second.submit(map_, between, values, after=self.first.submit(map_, source, between, after=after))
         leave(self.queue, block)
         return event
+
+
+class SpareLaunch(NamedTuple):
+    """Two launches, or others where the device has no memory for the array between them.
+
+    Attributes
+    ----------
+    pair : LaunchPair
+        Of launches that take no memory.
+    spare : Callable[[], ArrayLaunch | LaunchPair]
+        Makes the others, of the same queue.
+    """
+
+    pair: LaunchPair
+    spare: Callable[[], ArrayLaunch | LaunchPair]
+
+    @property
+    def queue(self) -> Queue:
+        """Does the work."""
+        return self.pair.queue
+
+    def submit(self, map_: object, source: object, values: object, coords: object = None, /, after: Any = ()) -> Event:
+        """As that of ``ArrayLaunch``."""
+        try:
+            return self.pair.submit(map_, source, values, after=after)
+        except MemoryAllocationError:  # before anything was submitted
+            return self.spare().submit(map_, source, values, after=after)

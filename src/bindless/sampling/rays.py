@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -19,7 +19,7 @@ from ..sycl.device.context import Context
 from ..sycl.kernel.builtin import builtin_kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from .array_launch import ArrayLaunch, LaunchPair
+from .array_launch import ArrayLaunch, LaunchPair, SpareLaunch
 from .halves import FLOATS, Halves
 from .turned_rays import is_upright, turned_launch
 
@@ -80,7 +80,7 @@ class Rays:
 
     def launch(
         self, queue: Queue, operation: Literal["forward", "adjoint", "back"], *more: int, halves: Halves = FLOATS
-    ) -> ArrayLaunch | LaunchPair:
+    ) -> ArrayLaunch | LaunchPair | SpareLaunch:
         """The launch from volumes to their projections, or from projections to the volumes that result from them.
 
         Parameters
@@ -99,20 +99,26 @@ class Rays:
         FeatureNotSupportedError
             More texels than integers of 32 bits number, or along an axis than floats do.
         """
-        depth, height, width = self.shape
         if max(self.shape) > _LONGEST_AXIS or math.prod(self.shape) > _MOST_TEXELS:
             raise FeatureNotSupportedError(
                 f"a volume of shape {self.shape} on a device: it has fewer than 2^31 texels, and at most 2^22 along an "
                 "axis; project it in slabs"
             )
+        direct = partial(self._direct_launch, queue, operation, more, halves)
+        if not self._is_upright:
+            return direct()
+        table, detector = self._table(queue), self.detector_shape
+        turned = turned_launch(queue, operation, self.shape, table, detector, more, halves)
+        return direct() if turned is None else SpareLaunch(turned, direct)
+
+    def _direct_launch(
+        self, queue: Queue, operation: str, more: tuple[int, ...], halves: Halves
+    ) -> ArrayLaunch | LaunchPair:
+        """The launch over arrays as they are."""
+        depth, height, width = self.shape
         rows, columns = self.detector_shape
         curve = (self.column_angle, *self.foot) if self.column_angle else (0.0, (columns - 1) / 2, (rows - 1) / 2)
-        table = self._table(queue)
-        if self._is_upright:
-            turned = turned_launch(queue, operation, self.shape, table, self.detector_shape, more, halves)
-            if turned is not None:
-                return turned
-        views = table, len(self.frames), columns, rows, *map(np.float32, curve)
+        views = self._table(queue), len(self.frames), columns, rows, *map(np.float32, curve)
         if operation == "forward":
             tile_columns, tile_rows = _TILES[rows == 1]
             groups = min(len(self.frames), _MOST_GROUPS), -(-rows // tile_rows), -(-columns // tile_columns)
@@ -140,7 +146,7 @@ class Rays:
     def _is_upright(self) -> bool:
         return self.column_angle == 0 and is_upright(self._numbers)
 
-    @property
+    @cached_property
     def _numbers(self) -> Array:
         """The views as kernels read them."""
         columns = self.detector_shape[1] if self.column_angle else 0

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..model.arrays import Array
 from ..model.errors import ArgumentError
 from ..model.grid import Grid
-from ..sampling.array_launch import ArrayLaunch, LaunchPair
+from ..sampling.array_launch import ArrayLaunch, LaunchPair, SpareLaunch
 from ..sampling.rays import Halves, Rays
 from ..sycl.queue.queue import Queue
 from .arrays import LinearFunction, apply, storage_of
@@ -271,7 +271,7 @@ class Projector:
 
 def _launch(
     rays: Rays, operation: Literal["forward", "adjoint", "back"], *more: int
-) -> Callable[[Queue, Halves], ArrayLaunch | LaunchPair]:
+) -> Callable[[Queue, Halves], ArrayLaunch | LaunchPair | SpareLaunch]:
     return lambda queue, halves: rays.launch(queue, operation, *more, halves=halves)
 
 
