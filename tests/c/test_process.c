@@ -6,10 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The address sanitizer asks before it looks for leaks at an exit: for that it stops all threads, which can last for ever in a
- * child of a process that had threads, and in one whose threads go on working. Only the first process frees everything. */
+/* The address sanitizer asks before it looks for leaks at an exit: for that it takes the allocator's locks, which a thread that a
+ * fork does not copy may hold for ever, and stops all threads. Only the first process frees everything. The runtime is a shared
+ * library: it sees the function only where the program exports it. */
 static bool leaves_everything;
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return leaves_everything; }
 
 static void sleep_ms(unsigned milliseconds)
