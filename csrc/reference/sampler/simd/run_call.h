@@ -223,9 +223,15 @@ static void start_run(const struct plan *plan, struct run *run)
 {
     const struct blr_texture *texture = plan->texture;
     run->plan = plan;
-    memset(&run->work, 0, sizeof run->work);
-    for (uint32_t k = 0; k < texture->num_levels; k++)
-        fill_level_row(texture, k, &run->table, (int)k);
+    /* The layers of items that a short block lacks, and what blocks read of axes that the texture lacks. */
+    memset(run->work.layer, 0, sizeof run->work.layer);
+    memset(&run->work.coordinate[plan->coordinates], 0, (3 - plan->coordinates) * sizeof run->work.coordinate[0]);
+    memset(&run->work.axis[plan->coordinates], 0, (3 - plan->coordinates) * sizeof run->work.axis[0]);
+    if (plan->level_varies) {
+        memset(&run->work.rows, 0, sizeof run->work.rows);
+        for (uint32_t k = 0; k < texture->num_levels; k++)
+            fill_level_row(texture, k, &run->table, (int)k);
+    }
     if (plan->call->operation == BLR_OPERATION_SAMPLE_GRADIENT)
         fill_gradient_scale(&texture->level[0], &run->gradients);
     BLR_EACH_ITEM {

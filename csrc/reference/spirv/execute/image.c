@@ -161,7 +161,7 @@ struct items {
     _Alignas(64) unsigned char values[BLR_LANES * 16]; /* aligned to a cache line: the block sampler stores 64 items
                                                         * at once */
     uint8_t lane[BLR_LANES];
-    uint32_t count;
+    uint32_t count, first; /* first: the first active lane */
 };
 
 /* The numbers of all lanes; inlined for each number of components, so that compilers make vectors of it. */
@@ -408,12 +408,12 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     const struct blr_spirv_image_use *use = op->info;
     const struct blr_texture *texture;
     if (sampler != 0) {
-        texture = find_pair(batch, op, items->lane[0], handle, sampler);
+        texture = find_pair(batch, op, items->first, handle, sampler);
     } else {
-        const struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
+        const struct blr_image_view *view = find_view(batch, op, items->first, handle);
         texture = view != NULL ? &view->texture : NULL;
     }
-    if (texture == NULL || !fits(batch, op, items->lane[0], texture))
+    if (texture == NULL || !fits(batch, op, items->first, texture))
         return false;
     struct blr_texture bits;
     if (moves_bits(use, texture)) {
@@ -426,7 +426,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
                              .count = items->count,
                              .values = items->values,
                              .value_channels = use->components};
-    if (!choose_element(batch, op, items->lane[0], texture, &call.value_type))
+    if (!choose_element(batch, op, items->first, texture, &call.value_type))
         return false;
     if (use->operation == BLR_OPERATION_SAMPLE_LOD || use->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
         use->operation == BLR_OPERATION_SAMPLE)
@@ -459,6 +459,32 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     return true;
 }
 
+/* So many active lanes make a call for all lanes cheaper than one for them alone: it moves vectors, not lanes. */
+#define MANY_LANES 8
+
+/* Whether lanes that are not active may be read, too: nothing of what they read is kept. */
+static bool reads_alone(const struct blr_spirv_image_use *use)
+{
+    return use->query == BLR_QUERY_NONE && use->operation != BLR_OPERATION_WRITE && !use->gathers;
+}
+
+/* The lanes that use the same image and sampler as a lane. */
+static uint64_t lanes_like(const uint64_t *handles, const uint64_t *samplers, uint32_t lane)
+{
+    uint8_t alike[BLR_LANES];
+    uint64_t lanes = 0;
+    for (uint32_t i = 0; i < BLR_LANES; i++)
+        alike[i] = handles[i] == handles[lane];
+    for (uint32_t i = 0; samplers != NULL && i < BLR_LANES; i++)
+        alike[i] &= samplers[i] == samplers[lane];
+    for (uint32_t i = 0; i < BLR_LANES; i += 8) { /* the product brings one bit of each byte to the highest byte */
+        uint64_t bytes;
+        memcpy(&bytes, alike + i, sizeof bytes);
+        lanes |= bytes * UINT64_C(0x0102040810204080) >> 56 << i;
+    }
+    return lanes;
+}
+
 /* Calls function for each set of lanes that use the same image. */
 static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result,
                            bool (*function)(struct blr_spirv_batch *, const struct blr_spirv_op *, uint64_t, uint64_t,
@@ -468,27 +494,21 @@ static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv
     const uint64_t *handles = blr_register(batch, op->in[0]);
     const uint64_t *samplers = use->samples ? handles + BLR_LANES : NULL;
     struct items items;
-    uint64_t other = 0;
-    for (uint32_t lane = 0; lane < BLR_LANES; lane++)
-        other |= (handles[lane] ^ handles[0]) | (samplers == NULL ? 0 : samplers[lane] ^ samplers[0]);
-    if (batch->mask == BLR_ALL_LANES && other == 0) {
-        for (uint32_t lane = 0; lane < BLR_LANES; lane++)
-            items.lane[lane] = (uint8_t)lane;
-        items.count = BLR_LANES;
-        function(batch, op, handles[0], samplers != NULL ? samplers[0] : 0, &items, result);
-        return;
-    }
     for (uint64_t lanes = batch->mask; lanes != 0;) {
-        uint32_t first = 0;
-        while ((lanes >> first & 1) == 0)
-            first++;
+        const uint32_t first = (uint32_t)__builtin_ctzll(lanes);
+        uint64_t alike = lanes_like(handles, samplers, first) & lanes;
+        lanes &= ~alike;
+        if (alike == batch->mask && reads_alone(use) && __builtin_popcountll(alike) >= MANY_LANES)
+            alike = BLR_ALL_LANES;
+        items.first = first;
         items.count = 0;
-        for (uint32_t lane = first; lane < BLR_LANES; lane++)
-            if ((lanes >> lane & 1) != 0 && handles[lane] == handles[first] &&
-                (samplers == NULL || samplers[lane] == samplers[first])) {
-                items.lane[items.count++] = (uint8_t)lane;
-                lanes &= ~((uint64_t)1 << lane);
-            }
+        if (alike == BLR_ALL_LANES) {
+            for (; items.count < BLR_LANES; items.count++)
+                items.lane[items.count] = (uint8_t)items.count;
+        } else {
+            for (; alike != 0; alike &= alike - 1)
+                items.lane[items.count++] = (uint8_t)__builtin_ctzll(alike);
+        }
         if (!function(batch, op, handles[first], samplers != NULL ? samplers[first] : 0, &items, result))
             return;
     }
@@ -535,9 +555,9 @@ static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op
 {
     (void)sampler;
     const struct blr_spirv_image_use *use = op->info;
-    struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
+    struct blr_image_view *view = find_view(batch, op, items->first, handle);
     if (view == NULL || (!use->plain && use->query != BLR_QUERY_LEVELS && use->query != BLR_QUERY_FORMAT && use->query != BLR_QUERY_ORDER &&
-                         !fits(batch, op, items->lane[0], &view->texture)))
+                         !fits(batch, op, items->first, &view->texture)))
         return false;
     const struct blr_texture *texture = &view->texture;
     for (uint32_t n = 0; n < items->count; n++) {
