@@ -13,6 +13,7 @@ struct blr_spirv_native {
     unsigned long long *numbers;
     unsigned long long *offsets;       /* by batch */
     bool is_able;                      /* to run the launch */
+    uint64_t first_item, items;        /* of the first group of the call; of a group */
     struct blr_native_batch *batches;
 };
 
@@ -74,6 +75,18 @@ static void call(struct blr_native_frame *frame, unsigned number, unsigned place
     struct blr_spirv_batch *batch = batch_of(frame);
     const struct blr_spirv_op *op = &batch->worker->launch->program->ops[number];
     (op->plain != NULL ? op->plain : op->run)(batch, op, batch->registers + place);
+}
+
+/* Runs an image instruction for the lanes of a mask; 0 after a fault. */
+static int image(struct blr_native_frame *frame, unsigned number, unsigned place, unsigned long long mask)
+{
+    const struct blr_spirv_native *native = (const struct blr_spirv_native *)(const void *)frame;
+    struct blr_spirv_batch *batch = batch_of(frame);
+    const struct blr_spirv_op *op = &batch->worker->launch->program->ops[number];
+    batch->mask = mask;
+    batch->first_item = native->first_item + frame->group * native->items + (uint64_t)frame->number * BLR_LANES;
+    op->run(batch, op, batch->registers + place);
+    return !batch->worker->fault.happened;
 }
 
 /* ---------------------------------------------------------------- positions */
@@ -152,7 +165,8 @@ void blr_spirv_native_start(struct blr_spirv_worker *worker)
                                               .go_on = go_on,
                                               .spill = spill,
                                               .take = take,
-                                              .call = call};
+                                              .call = call,
+                                              .image = image};
 }
 
 /* ---------------------------------------------------------------- the executor goes on */
@@ -196,6 +210,8 @@ static bool run_batches(struct blr_spirv_native *native, uint64_t first_item, ui
     const struct blr_spirv_launch *launch = worker->launch;
     struct blr_native_frame *frame = &native->frame;
     frame->last = BLR_ALL_LANES >> (BLR_LANES - lanes);
+    native->first_item = first_item;
+    native->items = BLR_LANES;
     for (frame->group = 0, frame->groups = batches; frame->group < batches; frame->group++) {
         const unsigned end = launch->native(frame);
         if (end == BLR_NATIVE_DONE)
@@ -249,6 +265,8 @@ bool blr_spirv_native_run_groups(struct blr_spirv_worker *worker, uint64_t first
     const struct blr_spirv_position start = blr_spirv_position_of(launch, first_group * size);
     note_builtins(native, &start, 0);
     frame->last = BLR_ALL_LANES >> (BLR_LANES - last);
+    native->first_item = first_group * size;
+    native->items = size;
     for (frame->group = 0, frame->groups = groups; frame->group < groups; frame->group++) {
         const unsigned end = launch->native(frame);
         if (end == BLR_NATIVE_DONE)

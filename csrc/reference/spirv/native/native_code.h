@@ -42,6 +42,7 @@
                       unsigned long long stride);                                                                      \
         void (*take)(struct blr_native_frame *, unsigned place);                                                       \
         void (*call)(struct blr_native_frame *, unsigned op, unsigned place);                                          \
+        int (*image)(struct blr_native_frame *, unsigned op, unsigned place, unsigned long long mask);                 \
     };
 
 BLR_NATIVE_FRAME

@@ -1,4 +1,5 @@
 /* One operation as C: temporaries of the operands, the result, and its value for the class of the result's register. */
+#include "spirv/native/native_code.h"
 #include "spirv/native/native_writer.h"
 
 #include <inttypes.h>
@@ -58,6 +59,7 @@ static void scalar_expression(struct blr_native_writer *w, const struct blr_reci
         blr_native_write(w, "%c%u %c = as_%c%u(x%u); ", recipe->type, recipe->type == 'f' ? n : 8, "abc"[k], recipe->type, n, k);
     switch (recipe->kind) {
     case BLR_RECIPE_TEST: blr_native_write(w, "u1 t = %s(%s); ", recipe->complement ? "!" : "", recipe->text); return;
+    case BLR_RECIPE_LESSER: blr_native_write(w, "u%u t = (u%u)(%s ? a : b); ", n, n, recipe->text); return;
     case BLR_RECIPE_DIVIDE: blr_native_write(w, "u%u t = (u%u)%s(a, b); ", n, n, recipe->text); return;
     case BLR_RECIPE_CONVERT:
         blr_native_write(w, "u%u t = from_%c%u((%c%u)a); ", to, recipe->to, to, recipe->to, to);
@@ -74,7 +76,11 @@ static void vector_expression(struct blr_native_writer *w, const struct blr_reci
         blr_native_write(w, "%c%u %c = (%c%u)x%u; ", letter, n, "abc"[k], letter, n, k);
     switch (recipe->kind) {
     case BLR_RECIPE_TEST: blr_native_write(w, "v1 t = FLAGS(%u, %s(%s)); ", n, recipe->complement ? "~" : "", recipe->text); return;
-    case BLR_RECIPE_DIVIDE: blr_native_write(w, "v%u t; LANES t[i] = (u%u)%s(a[i], b[i]); ", n, n, recipe->text); return;
+    case BLR_RECIPE_LESSER: blr_native_write(w, "v%u t = SELECT(%u, %s, (v%u)a, (v%u)b); ", n, n, recipe->text, n, n); return;
+    case BLR_RECIPE_DIVIDE:
+        blr_native_write(w, "%c%u q[64], d[64]; __builtin_memcpy(q, &a, sizeof q); __builtin_memcpy(d, &b, sizeof d); "
+                            "LANES q[i] = (%c%u)%s(q[i], d[i]); v%u t; __builtin_memcpy(&t, q, sizeof q); ", recipe->type, n, recipe->type, n, recipe->text, n);
+        return;
     case BLR_RECIPE_CONVERT:
         blr_native_write(w, "v%u t = (v%u)__builtin_convertvector(a, %c%u); ", to, to, vector_letter(recipe->to), to);
         return;
@@ -87,16 +93,21 @@ static void truncation(struct blr_native_writer *w, const struct blr_recipe *rec
 {
     const uint32_t n = recipe->size, bits = 8 * to;
     const bool is_signed = recipe->to == 's';
-    char bounds[160];
+    char low[24] = "0", high[24];
     if (is_signed)
-        snprintf(bounds, sizeof bounds, "-0x1p%uf, 0x1p%uf, ~0ull >> %u", bits - 1, bits - 1, 65 - bits);
-    else
-        snprintf(bounds, sizeof bounds, "0, 0x1p%uf, ~0ull >> %u", bits, 64 - bits);
+        snprintf(low, sizeof low, "-0x1p%uf", bits - 1);
+    snprintf(high, sizeof high, "0x1p%uf", is_signed ? bits - 1 : bits);
+    const uint32_t unused = 64 - bits + is_signed;
     if (class == BLR_CLASS_UNIFORM)
-        blr_native_write(w, "f%u a = as_f%u(x0); u%u t = (u%u)TO_INTEGER(%c%u, a, %s); ", n, n, to, to, recipe->to, to, bounds);
+        blr_native_write(w, "f%u a = as_f%u(x0); u%u t = (u%u)TO_INTEGER(%c%u, a, %s, %s, ~0ull >> %u); ", n, n, to, to, recipe->to, to,
+                         low, high, unused);
     else
-        blr_native_write(w, "g%u a = (g%u)x0; v%u t; LANES t[i] = (u%u)TO_INTEGER(%c%u, a[i], %s); ", n, n, to, to, recipe->to, to,
-                         bounds);
+        blr_native_write(w, "g%u a = (g%u)x0; i%u up = a >= (f%u)%s, down = a < (f%u)%s, within = ~(up | down) & (a == a); "
+                            "v%u t = (v%u)__builtin_convertvector((g%u)((i%u)a & within), %c%u); "
+                            "t |= ((v%u)__builtin_convertvector(up, i%u) & (u%u)(~0ull >> %u)) | "
+                            "((v%u)__builtin_convertvector(down, i%u) & (u%u)(%c%u)%s); ",
+                         n, n, n, n, high, n, low, to, to, n, n, vector_letter(recipe->to), to, to, to, to, unused, to, to, to, recipe->to,
+                         to, low);
 }
 
 /* Base and stride of a result from those of the operands. */
@@ -266,6 +277,11 @@ static void check_row(struct blr_native_writer *w, uint32_t block, uint32_t numb
     blr_native_stop(w, block, number);
 }
 
+/* Addresses in memory: compilers write a whole vector there for each lane that a loop reads of it. */
+#define PLACES "u8 places[64]; __builtin_memcpy(places, &at, sizeof places); "
+/* Lanes that are not active load what an active one does: a loop without branches. */
+#define SAFE_PLACES "at = SELECT(8, WIDE(8, spread(m)), at, SPLAT(8, at[lo])); " PLACES
+
 /* The row that addresses of lanes form, or a stride of 0. */
 static void row_of_lanes(struct blr_native_writer *w, uint32_t size)
 {
@@ -282,7 +298,7 @@ static void load_component(struct blr_native_writer *w, uint32_t number, uint32_
         blr_native_write(w, "{ u%u q[64] = {0}; ACTIVE __builtin_memcpy(&q[i], (const char *)p + i * %u + %u, %u); ", n, n * components,
                          n * c, n);
     else
-        blr_native_write(w, "{ u%u q[64] = {0}; ACTIVE __builtin_memcpy(&q[i], (const char *)at[i] + %u, %u); ", n, n * c, n);
+        blr_native_write(w, "{ u%u q[64]; LANES __builtin_memcpy(&q[i], (const char *)places[i] + %u, %u); ", n, n * c, n);
     if (how[0] != 'r' || components > 1)
         blr_native_write(w, "v%u t; __builtin_memcpy(&t, q, sizeof q); ", n);
     if (op->literal != 0)
@@ -319,6 +335,7 @@ static void load(struct blr_native_writer *w, uint32_t block, uint32_t number, b
         blr_native_write(w, from->class == BLR_CLASS_LANES ? "} else { " : "} else { v8 at = LINE(8, p, ps); ");
     }
     check(w, block, number, size, false);
+    blr_native_write(w, SAFE_PLACES);
     for (uint32_t c = 0; c < components; c++)
         load_component(w, number, c, blends, "lanes", components);
     blr_native_write(w, "} ");
@@ -368,9 +385,10 @@ static void store(struct blr_native_writer *w, uint32_t block, uint32_t number)
         blr_native_write(w, to->class == BLR_CLASS_LANES ? "} else { " : "} else { v8 at = LINE(8, p, ps); ");
     }
     check(w, block, number, size, true);
+    blr_native_write(w, PLACES);
     for (uint32_t c = 0; c < components; c++) {
         blr_native_write(w, "{ ");
-        snprintf(place, sizeof place, "(at[i] + %u)", n * c);
+        snprintf(place, sizeof place, "(places[i] + %u)", n * c);
         store_component(w, number, c, place);
         blr_native_write(w, "} ");
     }
@@ -382,16 +400,23 @@ static void store(struct blr_native_writer *w, uint32_t block, uint32_t number)
 static void call(struct blr_native_writer *w, uint32_t number, bool blends)
 {
     const struct blr_spirv_op *op = &w->program->ops[number];
+    const struct blr_recipe *recipe = &w->values->recipes[number];
     const uint32_t components = blr_native_components(w->values, number), n = op->element;
+    const bool is_image = recipe->kind == BLR_RECIPE_IMAGE;
     const struct blr_native_value *x;
     for (uint32_t c = 0; c < components; c++)
         for (uint32_t k = 0; (x = blr_native_operand(w->values, number, k, c)) != NULL; k++) {
+            if (is_image && c >= recipe->image[k].components)
+                continue;
             blr_native_write(w, "{ ");
             blr_native_declare(w, "x", x, BLR_CLASS_LANES);
             blr_native_write(w, "__builtin_memcpy(B->registers + %u, &x, sizeof x); } ", x->place);
         }
-    blr_native_write(w, "f->call(f, %u, %u); ", number, op->result);
-    for (uint32_t c = 0; c < components; c++) {
+    if (is_image)
+        blr_native_write(w, "if (UNLIKELY(!f->image(f, %u, %u, m))) return %d; ", number, op->result, BLR_NATIVE_STOPPED);
+    else
+        blr_native_write(w, "f->call(f, %u, %u); ", number, op->result);
+    for (uint32_t c = 0; c < op->count / BLR_LANES; c++) {
         const enum blr_native_class class = blr_native_class_of(w->values, number, c);
         const bool is_uniform = class == BLR_CLASS_UNIFORM;
         blr_native_write(w, "{ %c%u t; __builtin_memcpy(&t, B->registers + %u, sizeof t); ", is_uniform ? 'u' : 'v', n,
@@ -413,7 +438,7 @@ void blr_native_operation(struct blr_native_writer *w, uint32_t block, uint32_t 
         load(w, block, number, blends);
     else if (kind == BLR_RECIPE_STORE)
         store(w, block, number);
-    else if (kind == BLR_RECIPE_CALL)
+    else if (kind == BLR_RECIPE_CALL || kind == BLR_RECIPE_IMAGE)
         call(w, number, blends);
     else
         for (uint32_t c = 0; c < blr_native_components(w->values, number); c++) {

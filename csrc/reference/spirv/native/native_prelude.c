@@ -89,6 +89,18 @@ const char blr_native_prelude[] =
     /* A float as an integer between two powers of two: it saturates, and NaN gives 0. */
     "#define TO_INTEGER(R, value, low, high, largest) ((value) != (value) ? (R)0 : (value) < (low) ? (R)(low) : \\\n"
     "(value) >= (high) ? (R)(largest) : (R)(value))\n"
+    /* The whole part of floats below a power of two is that of an integer; greater floats are whole. The sign of 0 stays. */
+    "#define ROUND(n, name, most, step, is_past) \\\n"
+    "static inline f##n name##_f##n(f##n a) { if (!(a > -(most) && a < (most))) return a;\\\n"
+    "f##n t = (f##n)(s##n)a; t = t step (f##n)(t is_past a); return as_f##n(from_f##n(t) | (from_f##n(a) & (u##n)1 << (8 * n - 1))); }\\\n"
+    "static inline g##n name##_g##n(g##n a) { const i##n within = (a > -(most)) & (a < (most));\\\n"
+    "g##n t = __builtin_convertvector(__builtin_convertvector((g##n)((i##n)a & within), i##n), g##n);\\\n"
+    "t = t step -__builtin_convertvector((i##n)(t is_past a), g##n);\\\n"
+    "return (g##n)((within & ((i##n)t | ((i##n)a & (i##n)((v##n){0} + ((u##n)1 << (8 * n - 1)))))) | (~within & (i##n)a)); }\n"
+    "ROUND(4, floor, 0x1p23f, -, >) ROUND(8, floor, 0x1p52, -, >) ROUND(4, ceil, 0x1p23f, +, <) ROUND(8, ceil, 0x1p52, +, <)\n"
+    "#define EACH(name, a) _Generic((a), f4: name##_f4, f8: name##_f8, g4: name##_g4, g8: name##_g8)(a)\n"
+    "#define FLOOR(a) EACH(floor, a)\n"
+    "#define CEIL(a) EACH(ceil, a)\n"
     /* The ends of a line of signed numbers; false if it wraps between the two. */
     "static inline int line(s8 base, s8 stride, int low, int high, s8 *first, s8 *last) { s8 d;\n"
     "*first = (s8)((u8)base + (u8)stride * (u8)low);\n"
@@ -115,6 +127,8 @@ const char blr_native_prelude[] =
     "#define REACH(k, address, size, write) (inside(&f->windows[k], address, size) || f->reach(f, k, address, size, write))\n"
     /* Whether all active lanes reach their addresses, by the lowest and the highest. */
     "static inline int reach_lanes(struct blr_native_frame *f, unsigned k, const v8 *at, u8 m, u8 size, int write) {\n"
+    "const u8 begin = f->windows[k].begin, room = f->windows[k].end - begin;\n"
+    "if (room >= size && (gather(FLAGS(8, *at - begin > room - size)) & m) == 0) return 1;\n"
     "u8 low = ALL, high = 0, q[64], on[64]; v8 wide = WIDE(8, spread(m));\n"
     "__builtin_memcpy(q, at, sizeof q); __builtin_memcpy(on, &wide, sizeof on);\n"
     "LANES { u8 x = q[i] | ~on[i], y = q[i] & on[i]; low = x < low ? x : low; high = y > high ? y : high; }\n"

@@ -1,6 +1,7 @@
 /* Recipes: the operations of the executor's tables, each with its expression in C. */
 #include "spirv/native/recipes.h"
 
+#include "spirv/execute/image.h"
 #include "spirv/execute/isa_operations.h"
 #include "spirv/execute/lane_operations.h"
 #include "spirv/execute/opencl_std.h"
@@ -66,6 +67,13 @@ static const struct row rows[] = {
     {BLR_OP_IsNan, BLR_RECIPE_TEST, 'f', false, "a != a"},
 };
 
+/* The same for instructions of OpenCL.std. */
+static const struct row functions[] = {
+    {12, BLR_RECIPE_VALUE, 'f', false, "CEIL(a)"}, {25, BLR_RECIPE_VALUE, 'f', false, "FLOOR(a)"},
+    {156, BLR_RECIPE_LESSER, 's', false, "a > b"}, {157, BLR_RECIPE_LESSER, 'u', false, "a > b"},
+    {158, BLR_RECIPE_LESSER, 's', false, "a < b"}, {159, BLR_RECIPE_LESSER, 'u', false, "a < b"},
+};
+
 static const uint16_t conversions[] = {BLR_OP_UConvert,    BLR_OP_SConvert,    BLR_OP_ConvertUToF,    BLR_OP_ConvertSToF,
                                        BLR_OP_ConvertFToU, BLR_OP_ConvertFToS, BLR_OP_SatConvertSToU, BLR_OP_SatConvertUToS,
                                        BLR_OP_FConvert,    BLR_OP_QuantizeToF16};
@@ -73,6 +81,14 @@ static const uint16_t conversions[] = {BLR_OP_UConvert,    BLR_OP_SConvert,    B
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static bool is_same(blr_spirv_run_t run, blr_spirv_run_t plain) { return plain != NULL && run == blr_spirv_in_best_set(plain); }
+
+static void set_row(struct blr_recipe *recipe, const struct row *row)
+{
+    recipe->kind = row->kind;
+    recipe->type = recipe->to = row->type;
+    recipe->complement = row->complement;
+    recipe->text = row->text;
+}
 
 /* An entry of the tables: elements of the given size. */
 static bool find_lanes(blr_spirv_run_t run, const struct blr_spirv_lanes *lanes, unsigned count, struct blr_recipe *recipe)
@@ -84,24 +100,24 @@ static bool find_lanes(blr_spirv_run_t run, const struct blr_spirv_lanes *lanes,
             *recipe = (struct blr_recipe){.kind = BLR_RECIPE_CALL, .operands = lanes[i].operands, .size = 1u << s};
             for (unsigned k = 0; k < LENGTH(rows); k++)
                 if (rows[k].opcode == lanes[i].opcode && (rows[k].type != 'f' || s >= 2)) {
-                    recipe->kind = rows[k].kind;
+                    set_row(recipe, &rows[k]);
                     recipe->opcode = rows[k].opcode;
-                    recipe->type = recipe->to = rows[k].type;
-                    recipe->complement = rows[k].complement;
-                    recipe->text = rows[k].text;
                 }
             return true;
         }
     return false;
 }
 
-static bool find_functions(blr_spirv_run_t run, const struct blr_spirv_extended *functions, unsigned count,
+static bool find_functions(blr_spirv_run_t run, const struct blr_spirv_extended *entries, unsigned count,
                            struct blr_recipe *recipe)
 {
     for (unsigned i = 0; i < count; i++)
         for (uint32_t s = 0; s < 4; s++)
-            if (is_same(run, functions[i].run[s])) {
-                *recipe = (struct blr_recipe){.kind = BLR_RECIPE_CALL, .operands = functions[i].operands, .size = 1u << s};
+            if (is_same(run, entries[i].run[s])) {
+                *recipe = (struct blr_recipe){.kind = BLR_RECIPE_CALL, .operands = entries[i].operands, .size = 1u << s};
+                for (unsigned k = 0; k < LENGTH(functions); k++)
+                    if (functions[k].opcode == entries[i].number && (functions[k].type != 'f' || s >= 2))
+                        set_row(recipe, &functions[k]);
                 return true;
             }
     return false;
@@ -132,6 +148,39 @@ static bool find_conversion(blr_spirv_run_t run, uint32_t to, struct blr_recipe 
     return false;
 }
 
+static void set_operand(struct blr_recipe *recipe, uint32_t k, uint32_t size, uint32_t components)
+{
+    recipe->image[k].size = (uint8_t)size;
+    recipe->image[k].components = (uint8_t)components;
+    recipe->operands = k + 1;
+}
+
+/* Operands as image.h names them. */
+static bool find_image(blr_spirv_run_t run, const struct blr_spirv_op *op, struct blr_recipe *recipe)
+{
+    const bool asks = is_same(run, blr_spirv_run_image_query);
+    if (!asks && !is_same(run, blr_spirv_run_image))
+        return false;
+    const struct blr_spirv_image_use *use = op->info;
+    *recipe = (struct blr_recipe){.kind = BLR_RECIPE_IMAGE};
+    set_operand(recipe, 0, 8, use->samples ? 2 : 1);
+    if (asks) {
+        if (use->query == BLR_QUERY_SIZE_LOD)
+            set_operand(recipe, 1, 4, 1);
+        return true;
+    }
+    set_operand(recipe, 1, 4, use->dimensions + use->arrayed);
+    if (use->gathers || use->operation == BLR_OPERATION_SAMPLE_LOD)
+        set_operand(recipe, 2, 4, 1);
+    else if (use->operation == BLR_OPERATION_WRITE)
+        set_operand(recipe, 2, use->size, use->components);
+    else if (use->operation == BLR_OPERATION_SAMPLE_GRADIENT) {
+        set_operand(recipe, 2, 4, use->dimensions);
+        set_operand(recipe, 3, 4, use->dimensions);
+    }
+    return true;
+}
+
 static bool find_other(blr_spirv_run_t run, const struct blr_spirv_op *op, struct blr_recipe *recipe)
 {
     if (is_same(run, blr_spirv_run_copy) || (is_same(run, blr_spirv_run_bitcast) && op->literal == op->element))
@@ -158,7 +207,7 @@ struct blr_recipe blr_recipe_of(const struct blr_spirv_op *op)
 {
     const blr_spirv_run_t run = op->plain != NULL ? op->plain : op->run;
     struct blr_recipe recipe = {.kind = BLR_RECIPE_NONE};
-    if (find_other(run, op, &recipe) ||
+    if (find_other(run, op, &recipe) || find_image(run, op, &recipe) ||
         find_lanes(run, blr_spirv_integer_lanes, blr_spirv_integer_lane_count, &recipe) ||
         find_lanes(run, blr_spirv_float_lanes, blr_spirv_float_lane_count, &recipe) ||
         (op->element != 0 && find_conversion(run, op->element, &recipe)) ||

@@ -9,6 +9,7 @@ enum blr_recipe_kind {
     BLR_RECIPE_CALL,    /* the executor's own function, on lanes in the batch's registers */
     BLR_RECIPE_VALUE,   /* an expression of a and b */
     BLR_RECIPE_TEST,    /* the same with a boolean result */
+    BLR_RECIPE_LESSER,  /* a where the expression holds, else b */
     BLR_RECIPE_DIVIDE,  /* a function of two scalars */
     BLR_RECIPE_CONVERT, /* between numbers of two types */
     BLR_RECIPE_TRUNCATE,/* floats to integers */
@@ -19,7 +20,8 @@ enum blr_recipe_kind {
     BLR_RECIPE_INDEX,
     BLR_RECIPE_AXIS,
     BLR_RECIPE_LOAD,
-    BLR_RECIPE_STORE
+    BLR_RECIPE_STORE,
+    BLR_RECIPE_IMAGE    /* the executor's own function, whose operands have sizes and components of their own */
 };
 
 struct blr_recipe {
@@ -30,6 +32,9 @@ struct blr_recipe {
     char type, to;      /* u, s or f: how operands and result are read */
     bool complement;       /* the complement of a test */
     const char *text;
+    struct {
+        uint8_t size, components;
+    } image[4];         /* operands of an image instruction */
 };
 
 /* The recipe of an operation of the best instruction set; kind is BLR_RECIPE_NONE for one without. */

@@ -18,7 +18,13 @@ struct blr_native_value *blr_native_value_at(const struct blr_native_values *val
 uint32_t blr_native_components(const struct blr_native_values *values, uint32_t number)
 {
     const struct blr_spirv_op *op = &values->program->ops[number];
-    return values->recipes[number].kind == BLR_RECIPE_STORE ? (uint32_t)(op->literal >> 8 & UINT32_MAX) : op->count / BLR_LANES;
+    const struct blr_recipe *recipe = &values->recipes[number];
+    uint32_t most = op->count / BLR_LANES;
+    if (recipe->kind == BLR_RECIPE_STORE)
+        return (uint32_t)(op->literal >> 8 & UINT32_MAX);
+    for (uint32_t k = 0; recipe->kind == BLR_RECIPE_IMAGE && k < recipe->operands; k++)
+        most = recipe->image[k].components > most ? recipe->image[k].components : most;
+    return most;
 }
 
 struct blr_native_value *blr_native_operand(const struct blr_native_values *values, uint32_t number, uint32_t k, uint32_t c)
@@ -46,6 +52,10 @@ static void operand_place(const struct blr_native_values *values, uint32_t numbe
     case BLR_RECIPE_AXIS: place = op->in[k == 0 ? 0 : 1 + (op->literal & 0xff)]; break;
     case BLR_RECIPE_OFFSET:
     case BLR_RECIPE_LOAD: break;
+    case BLR_RECIPE_IMAGE: /* of fewer components, the last one again */
+        size = recipe->image[k].size;
+        place += (c < recipe->image[k].components ? c : recipe->image[k].components - 1u) * size * BLR_LANES;
+        break;
     default: place += c * size * BLR_LANES;
     }
     *from = place;
@@ -55,7 +65,7 @@ static void operand_place(const struct blr_native_values *values, uint32_t numbe
 struct blr_native_value *blr_native_result(const struct blr_native_values *values, uint32_t number, uint32_t c)
 {
     const struct blr_spirv_op *op = &values->program->ops[number];
-    if (values->recipes[number].kind == BLR_RECIPE_STORE)
+    if (values->recipes[number].kind == BLR_RECIPE_STORE || c >= op->count / BLR_LANES)
         return NULL;
     if (!blr_native_blends(op))
         return values->results[number] + c;
@@ -281,6 +291,8 @@ enum blr_native_class blr_native_class_of(const struct blr_native_values *values
     }
     if (recipe->kind == BLR_RECIPE_LOAD || recipe->kind == BLR_RECIPE_STORE)
         return class[0];
+    if (recipe->kind == BLR_RECIPE_IMAGE)
+        return BLR_CLASS_LANES;
     if (most != BLR_CLASS_LINEAR)
         return most;
     switch (recipe->kind) {
@@ -315,17 +327,31 @@ static void raise(struct blr_native_value *value, enum blr_native_class class, b
     }
 }
 
+/* Whether one operation computes a value from the launch's numbers alone: it is the same whenever it is written, so that it
+ * needs no lanes where they diverge. */
+static bool is_settled(const struct blr_native_values *values, const struct blr_native_value *x, uint32_t depth)
+{
+    const struct blr_recipe *recipe = recipe_of(values, x);
+    const struct blr_native_value *from;
+    if (x->preset)
+        return x->class == BLR_CLASS_UNIFORM;
+    if (recipe == NULL || depth == 0 || recipe->kind == BLR_RECIPE_LOAD || recipe->kind == BLR_RECIPE_CALL || recipe->kind == BLR_RECIPE_IMAGE)
+        return false;
+    for (uint32_t k = 0; (from = source_of(values, x, k)) != NULL; k++)
+        if (!is_settled(values, from, depth - 1))
+            return false;
+    return true;
+}
+
 static void visit(struct blr_native_values *values, uint32_t first, uint32_t end, bool diverges, bool *changed)
 {
     for (uint32_t n = first; n < end; n++) {
         const struct blr_spirv_op *op = &values->program->ops[n];
-        if (values->recipes[n].kind == BLR_RECIPE_STORE)
-            continue;
-        for (uint32_t c = 0; c < blr_native_components(values, n); c++) {
+        for (uint32_t c = 0; c < blr_native_components(values, n) && blr_native_result(values, n, c) != NULL; c++) {
             enum blr_native_class class = blr_native_class_of(values, n, c);
             if (values->recipes[n].kind == BLR_RECIPE_LOAD && class == BLR_CLASS_LINEAR)
                 class = BLR_CLASS_LANES;
-            if (blr_native_blends(op) && diverges)
+            if (blr_native_blends(op) && diverges && !is_settled(values, blr_native_result(values, n, c), MOST_SOURCES))
                 class = BLR_CLASS_LANES;
             raise(blr_native_result(values, n, c), class, changed);
         }
@@ -412,7 +438,7 @@ static void name(struct blr_native_values *values, uint32_t n, struct blr_native
     if (recipe->kind == BLR_RECIPE_STORE)
         return;
     values->results[n] = &values->values[values->count];
-    for (uint32_t c = 0; c < components; c++) {
+    for (uint32_t c = 0; c < op->count / BLR_LANES; c++) {
         struct blr_native_value *common = blr_native_value_at(values, op->result + c * op->element * BLR_LANES, op->element);
         values->failed |= common->preset;
         if (blr_native_blends(op)) {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...compiler.native_code import has_compiler
+from ...compiler.native_code import gains, has_compiler
 from ...compiler.native_slots import native_slot
 from ...drivers.common.cffi_types import FFI, CData
 from ...model.errors import BuildError, InvalidError
@@ -188,10 +188,12 @@ class Kernels:
         self._check(self._lib.blrKernelGetNativeText(kernel, self._ffi.NULL, size), "blrKernelGetNativeText")
         if size[0] == 0:
             return
-        text = self._ffi.new("char[]", size[0])
-        self._check(self._lib.blrKernelGetNativeText(kernel, text, size), "blrKernelGetNativeText")
-        slot = self._ffi.cast("void *", native_slot(self._ffi.string(text), mode == "1"))
-        self._check(self._lib.blrKernelSetNative(kernel, slot), "blrKernelSetNative")
+        buffer = self._ffi.new("char[]", size[0])
+        self._check(self._lib.blrKernelGetNativeText(kernel, buffer, size), "blrKernelGetNativeText")
+        text = self._ffi.string(buffer)
+        if gains(text):
+            slot = self._ffi.cast("void *", native_slot(text, mode == "1"))
+            self._check(self._lib.blrKernelSetNative(kernel, slot), "blrKernelSetNative")
 
     def _record(self, kernel: CData, name: str) -> KernelRecord:
         ffi = self._ffi
