@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bindless as bl
 from bindless.cli import main
 from bindless.viewer.files import open_source
 from bindless.viewer.navigation import drag, turn, zoom
@@ -57,6 +58,58 @@ def test_a_tiff_with_planes(tmp_path: Path) -> None:
         assert source.levels[0].shape == volume.shape and source.channels == 1
         part = source.levels[0].read((slice(2, 5), slice(0, 7), slice(1, 9)))
         np.testing.assert_array_equal(part[..., 0], volume[2:5, :7, 1:9])
+
+
+@pytest.mark.parametrize(("channel_type", "size"), [("bc1_unorm", 8), ("bc4_unorm", 8), ("bc6h_ufloat", 16)])
+def test_parts_of_a_texture_with_levels(tmp_path: Path, channel_type: str, size: int) -> None:
+    """Tiles are decoded alone, to the pixels of the whole."""
+    queue, path = bl.Queue("reference"), tmp_path / "in.dds"
+    grids = [(33, 50), (17, 25), (8, 13)]
+    blocks = [RNG.integers(0, 120, (*grid, size)).astype(np.uint8) for grid in grids]
+    with bl.Image.from_blocks(blocks, (130, 199), channel_type, mipmaps=True, queue=queue) as texture:
+        texture.save(path)
+        wholes = [np.asarray(texture.numpy(level=level)) for level in range(3)]
+    source = open_source(str(path), queue)
+    parts = (slice(0, 5), slice(2, 9)), (slice(7, 32), slice(11, 12)), (slice(1, 30, 9), slice(0, 49, 6))
+    for level, whole in zip(source.levels, wholes):
+        assert level.shape == (1, *whole.shape[:2])
+        channels = whole.reshape(*whole.shape[:2], -1)[..., : source.channels]
+        for rows, columns in parts:
+            read = np.asarray(level.read((slice(0, 1), rows, columns)))[0]
+            np.testing.assert_array_equal(read, channels[rows, columns])
+    assert saved(path, "--size", "199x130", "--view", '{"extent": 130}').std() > 5
+
+
+def test_layers_faces_and_volumes_of_textures() -> None:
+    queue, folder = bl.Queue("reference"), Path(__file__).parents[1] / "data" / "ktx2"
+    volume = open_source(str(folder / "fp16_volume.ktx2"), queue)
+    assert volume.levels[0].shape == (2, 3, 4) and volume.channels == 1
+    for name, count in (("rgba8_layers", 3), ("bc7_cubemap", 6)):
+        path = str(folder / f"{name}.ktx2")
+        options = {"layers": True} if count == 6 else {}
+        with bl.Image.open(path, queue=queue, **options) as image:
+            wholes = np.asarray(image.numpy())
+        for layer in range(count):
+            level = open_source(path, queue, time=layer).levels[0]
+            read = np.asarray(level.read(tuple(slice(0, size) for size in level.shape)))[0]
+            np.testing.assert_array_equal(read, wholes[layer])
+        with pytest.raises(bl.InvalidError):
+            open_source(path, queue, time=count)
+
+
+def test_a_texture_of_pixels_and_one_that_is_cut(tmp_path: Path) -> None:
+    queue, path = bl.Queue("reference"), tmp_path / "in.dds"
+    pixels = RNG.integers(0, 256, (61, 80, 4)).astype(np.uint8)
+    with bl.Image(pixels, mipmaps=True, queue=queue) as texture:
+        texture.save(path)
+        half = np.asarray(texture.numpy(level=1))
+    fine, coarse = open_source(str(path), queue).levels[:2]
+    np.testing.assert_array_equal(fine.read((slice(0, 1), slice(3, 50), slice(7, 9)))[0], pixels[3:50, 7:9])
+    np.testing.assert_array_equal(coarse.read((slice(0, 1), slice(3, 20), slice(7, 9)))[0], half[3:20, 7:9])
+    for content in (path.read_bytes()[:-300], b""):
+        path.write_bytes(content)
+        with pytest.raises(bl.InvalidError):
+            open_source(str(path), queue)
 
 
 def test_nifti_lies_in_millimetres(tmp_path: Path) -> None:

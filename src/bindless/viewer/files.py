@@ -16,6 +16,7 @@ from ..bricks.source import Source, source_of_arrays, source_of_file
 from ..image.image import Image
 from ..model.errors import InvalidError
 from ..sycl.queue.queue import Queue
+from .texture_levels import TEXTURES, levels_of_texture
 
 __all__ = ["open_source"]
 
@@ -30,7 +31,7 @@ def open_source(path: str, queue: Queue, *, time: int = 0, channels: Sequence[in
     Parameters
     ----------
     path : str
-        A folder or URL of zarr; a file .npy, .nii, .nii.gz, .tif, or a picture that ``Image.open`` reads.
+        A folder or URL of zarr; a file .npy, .nii, .nii.gz, .tif, .dds, .ktx2, or a picture that ``Image.open`` reads.
     queue : Queue
         That decodes pictures of textures.
     time : int
@@ -62,8 +63,15 @@ def open_source(path: str, queue: Queue, *, time: int = 0, channels: Sequence[in
         levels = _levels_of_tiff(path)
         if levels is not None:
             return source_of_arrays(levels[0], axes=levels[1], time=time, channels=channels, name=name)
+    suffix = os.path.splitext(lower)[1]
+    if suffix in TEXTURES:
+        levels = levels_of_texture(path, suffix, time)
+        if levels is not None:
+            return source_of_arrays(levels[0], axes=levels[1], channels=channels, name=name)
     with Image.open(path, queue=queue) as image:
-        pixels = np.asarray(image.numpy())
+        pixels, is_picture = np.asarray(image.numpy()), len(image.size) == 2 and image.num_layers == 1
+    if not is_picture or pixels.ndim not in (2, 3):
+        raise InvalidError(f"{path} has pixels of shape {pixels.shape}: pictures and volumes of one layer are shown")
     return source_of_arrays(pixels, axes="yxc"[: pixels.ndim], time=time, channels=channels, name=name)
 
 

@@ -1,0 +1,84 @@
+"""Levels of texture files (.dds, .ktx2), of which parts are read from a mapping: tiles of pictures of any size."""
+
+from __future__ import annotations
+
+import functools
+import mmap
+from typing import Any
+
+import numpy as np
+
+from ..image.image import Image
+from ..image.picture_files.dds import read_dds
+from ..image.picture_files.ktx2 import read_ktx2
+from ..model.arrays import Array
+from ..model.errors import InvalidError
+from ..sycl.queue.queue import Queue
+
+__all__ = ["TEXTURES", "levels_of_texture"]
+
+TEXTURES = {".dds": read_dds, ".ktx2": read_ktx2}
+_BLOCK = 4  # texels along an edge
+
+
+def levels_of_texture(path: str, suffix: str, layer: int) -> tuple[list[Any], str] | None:
+    """Arrays of all levels of a layer or face, of which parts are read, and the names of their axes.
+
+    None of pixels whose channels are no elements, which ``Image.open`` reads whole.
+
+    Raises
+    ------
+    InvalidError
+        The file is damaged, of a format that the package does not know, or has no such layer.
+    """
+    with open(path, "rb") as file:
+        try:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError as error:
+            raise InvalidError(f"{path} is empty") from error
+    try:
+        texture = TEXTURES[suffix](data)  # type: ignore[arg-type]
+    except InvalidError as error:
+        raise InvalidError(f"{path}: {error}") from error
+    form, shape, count = texture.format, texture.shape, len(texture.levels[0])
+    if not 0 <= layer < count:
+        raise InvalidError(f"time={layer}: {path} has {count} layers or faces, from 0 on")
+    if len(shape) == 1 or (form.is_packed and (not form.is_compressed or len(shape) == 3)):
+        return None
+    levels = [level[layer] for level in texture.levels]
+    if form.is_compressed:
+        sizes = [(max(shape[0] >> number, 1), max(shape[1] >> number, 1)) for number in range(len(levels))]
+        return [_Blocks(level, size, form.channel_type) for level, size in zip(levels, sizes)], "yxc"
+    return levels, "zyxc"[3 - len(shape) :]
+
+
+@functools.cache
+def _queue() -> Queue:
+    return Queue("reference")  # which decodes every format
+
+
+def _decode(blocks: Array, channel_type: str) -> Array:
+    """Pixels of blocks, with an axis of channels."""
+    rows, columns = blocks.shape[:2]
+    with Image.from_blocks(blocks, (rows * _BLOCK, columns * _BLOCK), channel_type, queue=_queue()) as image:
+        pixels = np.asarray(image.numpy())
+    return pixels if pixels.ndim == 3 else pixels[..., None]
+
+
+class _Blocks:
+    """A level of compressed blocks, of which those are decoded that a part needs."""
+
+    def __init__(self, blocks: Array, shape: tuple[int, int], channel_type: str) -> None:
+        self._blocks, self._channel_type = blocks, channel_type
+        first = _decode(np.ascontiguousarray(blocks[:1, :1]), channel_type)
+        self.shape, self.dtype = (*shape, first.shape[2]), first.dtype
+
+    def __getitem__(self, part: tuple[slice, ...]) -> Array:
+        places = [np.arange(size)[own] for own, size in zip(part, self.shape)]
+        tiles = [np.unique(place // _BLOCK) for place in places[:2]]
+        pixels = _decode(self._blocks[np.ix_(*tiles)], self._channel_type)
+        rows, columns = (
+            np.searchsorted(tile, place // _BLOCK) * _BLOCK + place % _BLOCK for tile, place in zip(tiles, places)
+        )
+        texels: Array = pixels[np.ix_(rows, columns, places[2])]
+        return texels
