@@ -10,6 +10,7 @@ import pytest
 import bindless as bl
 from bindless import device
 from bindless.bricks import BrickStore
+from bindless.bricks.page_table import key_of
 
 MATRIX = np.array([[0.9, 0.3, -0.1, 3.0], [-0.3, 0.9, 0.2, -5.0], [0.05, -0.2, 0.95, 8.3]])
 
@@ -165,11 +166,34 @@ def test_a_brick_that_cannot_be_read_is_told_and_the_rest_goes_on(queue: bl.Queu
     np.testing.assert_array_equal(np.rint(found[..., :100]), volume[..., :100])
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_bounds_of_cells(queue: bl.Queue, dtype: str) -> None:
+    """Of eight texels along each axis and the first of the next ones; where a cell has a not-a-number, all numbers."""
+    volume = np.stack([numbers(dtype, (64, 64, 127), seed) for seed in range(2)])
+    if dtype == "float32":
+        volume[1, 24, 30, 40] = np.nan
+    with BrickStore(volume, queue, memory="64MB", axes="czyx") as store:
+        picture(store, volume.shape[1:], np.eye(3, 4))
+        keys, slots, cells = (store.table[number].numpy(queue) for number in (0, 9, 10))
+        assert store.cells == 512
+    for i in range(2):
+        slot = int(slots[keys == key_of((0, i, 0, 0))][0])
+        image = np.pad(volume[..., 63 * i : 63 * i + 64], [(0, 0)] + [(0, 1)] * 3, "edge")
+        least, greatest = ([], [])
+        for z, y, x in np.ndindex(8, 8, 8):
+            cell = image[:, 8 * z : 8 * z + 9, 8 * y : 8 * y + 9, 8 * x : 8 * x + 9].reshape(2, -1).astype(np.float32)
+            least.append(np.where(np.isnan(cell.min(1)), -np.inf, cell.min(1)))
+            greatest.append(np.where(np.isnan(cell.max(1)), np.inf, cell.max(1)))
+        wanted = np.stack([least, greatest], -1).reshape(512, 4)
+        np.testing.assert_array_equal(cells[512 * slot : 512 * slot + 512], wanted)
+
+
 def test_planning_is_independent_of_the_size(queue: bl.Queue) -> None:
     shape = (20_000, 20_000, 25_000)  # 10 TB
     levels = [np.broadcast_to(np.uint8(n), [max(size >> n, 1) for size in shape]) for n in range(9)]
     with BrickStore(levels, queue, memory="64MB") as store:
-        assert sum(array.nbytes for array in store.table) < 1 << 20
+        assert sum(array.nbytes for array in store.table[:-1]) < 1 << 20
+        assert store.table[10].nbytes < (64 << 20) / 50
         far = np.eye(3, 4)
         far[:, 3] = 19_000
         assert (picture(store, (3, 3, 3), far) == 0).all()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.bricks import BrickStore
+from bindless.bricks import BrickStore, loading
 from bindless.viewer.colours import MAPS, table_of
 from bindless.viewer.drawing import Painter
 from bindless.viewer.view import View, first_view, view_of
@@ -94,6 +94,26 @@ def test_matter_is_composited_from_the_front(queue: bl.Queue) -> None:
         clear *= 1 - opacity[plane][..., None]
     wanted = 255 * (light + clear * background[0] / 255)
     assert np.quantile(np.abs(pixels - wanted).max(-1), 0.99) <= 3  # a row of colours where a number is between two
+
+
+@pytest.mark.parametrize("mode", ["max", "volume"])
+def test_cells_that_are_passed_over_change_no_pixel(
+    queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    """Small things in a wide volume, along rays that cross cells and bricks at any angle."""
+    volume = np.zeros((70, 130, 90), np.uint16)
+    for z, y, x in RNG.integers(0, (66, 126, 86), (25, 3)):
+        volume[z : z + 4, y : y + 3, x : x + 4] = RNG.integers(1000, 60_000, (4, 3, 4))
+    pictures = []
+    for passes in (True, False):
+        if not passes:
+            everything = np.tile(np.array([-np.inf, np.inf], np.float32), (512, 1))
+            monkeypatch.setattr(loading, "bounds_of_cells", lambda *image, bounds=everything: bounds)
+        with BrickStore(volume, queue, memory="64MB") as store:
+            view = replace(first_view(store.source), mode=mode, rotation=TURN, extent=100.0, windows=((0.0, 60_000.0),))
+            pictures.append(complete(store, view, 120, 100)[0])
+    assert pictures[0].std() > 1
+    np.testing.assert_array_equal(*pictures)
 
 
 def test_light_darkens_what_is_turned_away(queue: bl.Queue) -> None:

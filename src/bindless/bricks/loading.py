@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.lock import Lock
+from ..device.bricks import CELL
 from ..model.arrays import Array
 from ..model.errors import Error
 from .page_table import Key, place_of
@@ -31,6 +32,8 @@ class Brick:
         (depth, height, width, channels), for an image; None where those of each channel are equal, or on an error.
     bounds : Array
         Least and greatest number of each channel, (channels, 2).
+    cells : Array
+        Least and greatest number of each channel in each cell of a volume's image, float32 (cells, 2 * channels).
     error : str
         Why it could not be read, or empty.
     """
@@ -38,6 +41,7 @@ class Brick:
     key: Key
     texels: Array | None
     bounds: Array
+    cells: Array | None = None
     error: str = ""
 
 
@@ -64,7 +68,8 @@ def read_brick(source: Source, texels: TexelFormat, shape: Sequence[int], key: K
     stored = texels.texels(numbers)
     channels = 4 if source.channels == 3 else source.channels
     if numbers.shape == (*shape, channels):
-        return Brick(key, np.ascontiguousarray(stored), bounds)
+        whole = np.ascontiguousarray(stored)
+        return Brick(key, whole, bounds, bounds_of_cells(texels, whole[..., : source.channels]))
     whole = np.empty((*shape, channels), texels.dtype)
     z, y, x = stored.shape[:3]
     whole[:z, :y, :x, : source.channels] = stored
@@ -72,7 +77,29 @@ def read_brick(source: Source, texels: TexelFormat, shape: Sequence[int], key: K
     whole[:z, :y, x:] = whole[:z, :y, x - 1 : x]  # the outermost texels continue
     whole[:z, y:] = whole[:z, y - 1 : y]
     whole[z:] = whole[z - 1 : z]
-    return Brick(key, whole, bounds)
+    return Brick(key, whole, bounds, bounds_of_cells(texels, whole[..., : source.channels]))
+
+
+def bounds_of_cells(texels: TexelFormat, image: Array) -> Array | None:
+    """Least and greatest number of each channel in each cell of an image, (cells, 2 * channels); None of pictures."""
+    if image.shape[0] == 1:
+        return None
+    ends = []
+    for most in (np.minimum, np.maximum):
+        part = image
+        for axis in (2, 1, 0):  # the first texel of the next cell belongs to both
+            starts = np.arange(0, part.shape[axis], CELL)
+            cells = most.reduceat(part, starts, axis)
+            follow = [slice(None)] * 4
+            follow[axis] = slice(CELL, None, CELL)
+            before = [slice(None)] * 4
+            before[axis] = slice(0, len(starts) - 1)
+            cells[tuple(before)] = most(cells[tuple(before)], part[tuple(follow)])
+            part = cells
+        ends.append(texels.numbers(part).reshape(-1, image.shape[3]))
+    bounds = np.stack(ends, -1)
+    bounds = np.where(np.isnan(bounds), np.array([-np.inf, np.inf], np.float32), bounds)
+    return bounds.reshape(len(bounds), -1)
 
 
 class Loader:
@@ -174,4 +201,4 @@ class Loader:
             what = str(error) if is_plain else f"{type(error).__name__}: {error}"
             level, i, j, k = place_of(key)
             text = f"{self._source.name}: brick {(k, j, i)} of level {level} cannot be read: {what}"
-            return Brick(key, None, np.zeros((self._source.channels, 2), np.float32), text)
+            return Brick(key, None, np.zeros((self._source.channels, 2), np.float32), error=text)

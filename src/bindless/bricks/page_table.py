@@ -75,7 +75,7 @@ class PageTable:
         self.arrays: tuple[UsmArray, ...] = tuple(
             self._on_device(array)
             for array in (self._keys, self._handles, self._bounds, self._used, self._misses, sizes, maps, self._facts,
-                          numbers_of)
+                          numbers_of, self._slots)
         )  # fmt: skip
 
     def _on_device(self, array: Array) -> UsmArray:
@@ -123,8 +123,8 @@ class PageTable:
         """Brings changes to the device, and begins a frame."""
         for block in self._changed:
             part = slice(block * _BLOCK, (block + 1) * _BLOCK)
-            hosts: tuple[Array, ...] = self._keys, self._handles, self._bounds
-            for host, array in zip(hosts, self.arrays):
+            hosts: tuple[Array, ...] = self._keys, self._handles, self._bounds, self._slots
+            for host, array in zip(hosts, (*self.arrays[:3], self.arrays[9])):
                 array[part].copy_from(host[part], self._queue)
         self._changed.clear()
         self.frame += 1

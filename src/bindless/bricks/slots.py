@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..bindless_images import ImageMem, create_image, destroy_image_handle
+from ..device.bricks import CELL
 from ..model.arrays import Array, DType
 from ..model.enums import ImageChannelType
 from ..model.image_descriptor import ImageDescriptor
@@ -14,8 +16,9 @@ from ..model.image_handles import SampledImageHandle
 from ..model.sampler import BindlessImageSampler
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import usm_empty
 
-__all__ = ["Slots", "TexelFormat", "texel_format"]
+__all__ = ["Slots", "TexelFormat", "cells_of", "texel_format"]
 
 _SAMPLER = BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
 
@@ -42,6 +45,11 @@ class TexelFormat:
     shift: float = 0.0
     offset: int = 0
 
+    def numbers(self, texels: Array) -> Array:
+        """float32 numbers of texels."""
+        numbers: Array = texels.astype(np.float32) - np.float32(self.offset)
+        return numbers
+
     def texels(self, numbers: Array) -> Array:
         """Texels of numbers."""
         if not self.offset:
@@ -67,6 +75,11 @@ def texel_format(dtype: DType) -> TexelFormat:
     return _FORMATS.get(dtype.str[1:], _FLOAT)
 
 
+def cells_of(shape: Sequence[int]) -> int:
+    """Cells of an image."""
+    return int(np.prod([size // CELL for size in shape]))
+
+
 class Slots:
     """Images of one size.
 
@@ -80,14 +93,23 @@ class Slots:
         Of a channel.
     count : int
         The most images; each is allocated when it is first written.
+    numbers : int
+        Channels of the source.
     queue : Queue
         Where they lie.
+
+    Attributes
+    ----------
+    cells : UsmArray
+        As ``bindless.device.bricks`` describes them. Pictures have none.
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], channels: int, texels: TexelFormat, count: int, queue: Queue
+        self, shape: tuple[int, int, int], channels: int, texels: TexelFormat, count: int, numbers: int, queue: Queue
     ) -> None:
         self.count, self.bytes_of_one = count, int(np.prod(shape)) * channels * texels.dtype.itemsize
+        self._of_image = cells_of(shape)
+        self.cells = usm_empty((max(count * self._of_image, 1), 2 * numbers), np.float32, queue)
         self._described = ImageDescriptor(
             shape[2], shape[1], shape[0], num_channels=channels, channel_type=texels.channel_type
         )
@@ -99,12 +121,14 @@ class Slots:
         """Images that were allocated."""
         return len(self._images)
 
-    def write(self, number: int, texels: Array) -> Event:
-        """Writes an image, the next one that was not allocated or an older one."""
+    def write(self, number: int, texels: Array, cells: Array | None) -> Event:
+        """Writes an image and its cells, the next one that was not allocated or an older one."""
         if number == len(self._images):
             memory = ImageMem(self._described, self._queue)
             handle = create_image(memory, self._described, self._queue, sampler=_SAMPLER)
             self._images.append((memory, handle))
+        if cells is not None:
+            self.cells[number * self._of_image : (number + 1) * self._of_image].copy_from(cells, self._queue)
         return self._queue.ext_oneapi_copy(texels, self._images[number][0], dst_desc=self._described)
 
     def handle(self, number: int) -> int:
@@ -117,3 +141,4 @@ class Slots:
             memory, handle = self._images.pop()
             destroy_image_handle(handle, self._queue)
             memory.close()
+        self.cells.close()

@@ -33,6 +33,8 @@ def view_file(args: argparse.Namespace) -> int:
     """
     require("PIL", "pictures are encoded with Pillow", "view")
     require("numba", "pictures are drawn by kernels in Python", "view")
+    if args.save is None:  # pictures are drawn while native code is made, and faster after it
+        os.environ.setdefault("BINDLESS_REFERENCE_NATIVE", "background")
     queue = Queue(Device(args.device), in_order=True)
     try:
         channels = None if args.channels is None else [int(word) for word in args.channels.split(",")]

@@ -13,9 +13,12 @@
 | 6 | float32 (levels, 6) | factors from texels of level 0 to those of a level, then shifts |
 | 7 | int32 (6,) | texels of a brick along x, y, z without the next brick's; levels; the frame |
 | 8 | float32 (8,) | for each channel, factor from the image's values to numbers, then shift |
+| 9 | int32 (size,) | the number of the brick's image |
+| 10 | float32 (images x cells, 2 x channels) | least and greatest number of each channel in the cells of an image |
 
 A brick at (i, j, k) of a level has the texels from (i, j, k) times its size on, and one more along each axis, the first
-of the next brick: a linear filter needs no other brick.
+of the next brick: a linear filter needs no other brick. The image of a volume has cells of 8 x 8 x 8 texels; their
+least and greatest numbers include the first texels of the next cells.
 """
 
 from __future__ import annotations
@@ -30,10 +33,13 @@ from .pixels import fetch_sampled_image
 from .vector import Vector
 from .vector_functions import float4
 
-__all__ = ["BrickTable", "find_brick", "sample_bricks"]
+__all__ = ["CELL", "BrickTable", "find_brick", "sample_bricks"]
 
 BrickTable: TypeAlias = tuple[Any, ...]
 """Arrays on a device in the order above."""
+
+CELL = 8
+"""Texels of a cell along each axis."""
 
 LEVEL_BITS, AXIS_BITS = 6, 19
 """Bits of a key: the level and one, then the place of the brick along z, y and x."""

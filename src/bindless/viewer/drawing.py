@@ -66,6 +66,9 @@ class Painter:
         self._kernels = kernels_for(self._source.channels)
         self._values = self._picture = usm_empty((1, 1, 1), np.float32, self._queue)
         self._tables: tuple[object, tuple[UsmArray, ...]] = (None, ())
+        self._matter = usm_empty(len(store.table[10]), np.uint8, self._queue)
+        self._images = usm_empty(1, np.int32, self._queue)
+        self._matter_of: tuple[object, int] = (None, 0)  # the table of opacities, and the store's writes
         self._coarser, self._of = 0, (0.0, "")
         self._last: View | None = None
 
@@ -189,16 +192,35 @@ class Painter:
         else:
             rays = np.zeros((), RAYS)
             far = self._diagonal() / distance + math.dist(view.centre, self._middle()) / distance
-            rays["level"], rays["is_mean"], rays["first"], rays["last"] = level, mode == "mean", -far, far
+            rays["width"], rays["height"], rays["level"], rays["is_mean"] = width, height, level, mode == "mean"
+            rays["first"], rays["last"] = -far, far
+            tiles = (-(-width // 8) * -(-height // 8), 64)
             if mode == "volume":
+                self._find_matter(windows, opaque)
                 self._queue.parallel_for(
-                    shape, kernels.draw_matter, table, place, rays[()], colours, windows, opaque, light, self._picture
-                )
+                    tiles, kernels.draw_matter, table, place, rays[()], colours, windows, opaque, self._matter, light,
+                    self._picture,
+                )  # fmt: skip
                 return
             self._queue.wait()
-            self._queue.parallel_for(shape, kernels.draw_projection, table, place, rays[()], self._values)
+            self._queue.parallel_for(tiles, kernels.draw_projection, table, place, rays[()], self._values)
         self._queue.wait()
         self._queue.parallel_for(shape, kernels.colour, self._values, colours, windows, light, self._picture)
+
+    def _find_matter(self, windows: UsmArray, opaque: UsmArray) -> None:
+        """Notes the cells that are not clear, of new images, or of all where colours are new."""
+        since = self._matter_of[1] if self._matter_of[0] is opaque else 0
+        images = self._store.written_since(since).astype(np.int32)
+        self._matter_of = opaque, self._store.writes
+        if not len(images):
+            return
+        self._images.close()
+        self._images = usm_empty(images.shape, images.dtype, self._queue).copy_from(images, self._queue)
+        cells, count = self._store.table[10], self._store.cells
+        self._queue.parallel_for(
+            (len(images), count), self._kernels.find_matter, cells, count, self._images, windows, opaque, self._matter
+        )
+        self._queue.wait()
 
     def _diagonal(self) -> float:
         return math.hypot(*(n * s for n, s in zip(reversed(self._source.levels[0].shape), self._source.spacing)))
@@ -216,16 +238,22 @@ class Painter:
         distance = stride * min(step / factor for step, factor in zip(self._source.spacing, one.factor))
         corner = np.array(view.centre) - right * (pixel * width / 2) - down * (pixel * height / 2)
         place = np.zeros((), VIEW)
-        place["origin"] = (corner - origin) / spacing + 0.5
-        place["right"], place["down"] = right * pixel / spacing, down * pixel / spacing
-        place["ahead"] = ahead * distance / spacing
+        vectors = {
+            "origin": (corner - origin) / spacing + 0.5,
+            "right": right * pixel / spacing,
+            "down": down * pixel / spacing,
+            "ahead": ahead * distance / spacing,
+        }
+        for name, vector in vectors.items():
+            place[f"{name}_x"], place[f"{name}_y"], place[f"{name}_z"] = vector
         return place[()], distance
 
     def _light(self, view: View, distance: float) -> Any:
         """A lamp at the eye."""
         light = np.zeros((), LIGHT)
-        light["towards"], light["background"] = -view.axes()[2], _BACKGROUND
-        light["texel"] = distance / np.array(self._source.spacing)
+        light["towards_x"], light["towards_y"], light["towards_z"] = -view.axes()[2]
+        light["texel_x"], light["texel_y"], light["texel_z"] = distance / np.array(self._source.spacing)
+        light["red"], light["green"], light["blue"] = _BACKGROUND
         light["ambient"], light["share"], light["softness"] = 0.25, float(view.is_lit), 8.0
         return light[()]
 
@@ -255,5 +283,5 @@ class Painter:
     def close(self) -> None:
         """Frees the pictures; the store stays."""
         self._queue.wait()
-        for array in (self._values, self._picture, *self._tables[1]):
+        for array in (self._values, self._picture, self._matter, self._images, *self._tables[1]):
             array.close()

@@ -13,25 +13,38 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..device import float4, item_id, sample_bricks, sample_image
-from ..device.bricks import find_brick, place_in, texel_of
+from ..device.bricks import CELL, find_brick, place_in, texel_of
 from ..python_kernels.device_function import device_function
 from ..python_kernels.kernel import PythonKernel, kernel
 
 __all__ = ["LIGHT", "RAYS", "VIEW", "Kernels", "kernels_for"]
 
-VIEW = np.dtype([(name, np.float64, 3) for name in ("origin", "right", "down", "ahead")])
-RAYS = np.dtype([("level", np.int32), ("is_mean", np.int32), ("first", np.float32), ("last", np.float32)])
-LIGHT = np.dtype([("towards", np.float32, 3), ("texel", np.float32, 3), ("background", np.float32, 3),
-                  ("ambient", np.float32), ("share", np.float32), ("softness", np.float32)])  # fmt: skip
+VIEW = np.dtype([(f"{name}_{axis}", np.float64) for name in ("origin", "right", "down", "ahead") for axis in "xyz"])
+RAYS = np.dtype([(name, np.int32) for name in ("width", "height", "level", "is_mean")]
+                + [(name, np.float32) for name in ("first", "last")])  # fmt: skip
+LIGHT = np.dtype([(name, np.float32) for name in
+                  ("towards_x", "towards_y", "towards_z", "texel_x", "texel_y", "texel_z", "red", "green", "blue",
+                   "ambient", "share", "softness")])  # fmt: skip
 
 _ENOUGH = 0.02  # of what lies behind is not seen
 _FAINT = 0.004  # of a picture's brightness is not lit
 
 
 @device_function
-def start_of(view, axis, u, v):
+def start_of(view, u, v):
     """Where a pixel looks from, as ``Image.warp`` computes it."""
-    return view.right[axis] * u + (view.down[axis] * v + view.origin[axis])
+    x = view.right_x * u + (view.down_x * v + view.origin_x)
+    y = view.right_y * u + (view.down_y * v + view.origin_y)
+    z = view.right_z * u + (view.down_z * v + view.origin_z)
+    return x, y, z
+
+
+@device_function
+def pixel_of_tile(width):
+    """The pixel of a work-item: those of a row of 64 are a square, whose rays take the same ways."""
+    tile, item = item_id(0), item_id(1)
+    across = (width + 7) // 8
+    return tile // across * 8 + item // 8, tile % across * 8 + item % 8
 
 
 @device_function
@@ -90,6 +103,23 @@ def within_brick(table, at, x, y, z, dx, dy, dz):
 
 
 @device_function
+def cell_axis(at, step, last):
+    """The cell of a sample along an axis, and the samples until the ray leaves it."""
+    cell = min(max(int(at - 0.5), 0) // CELL, last)
+    return cell, leaves(at - 0.5, step, np.float32(cell * CELL), CELL)
+
+
+@device_function
+def enter_cell(facts, slot, x, y, z, gx, gy, gz):
+    """The row of a sample's cell, and how many samples are in it."""
+    across, down, deep = (facts[0] + 1) // CELL, (facts[1] + 1) // CELL, (facts[2] + 1) // CELL
+    i, a = cell_axis(x, gx, across - 1)
+    j, b = cell_axis(y, gy, down - 1)
+    k, c = cell_axis(z, gz, deep - 1)
+    return ((slot * deep + k) * down + j) * across + i, max(math.ceil(min(a, min(b, c))), 1)
+
+
+@device_function
 def greater(a, b):
     """The greater numbers of each channel."""
     return float4(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z), max(a.w, b.w))
@@ -135,12 +165,27 @@ def sample_fast(table, x, y, z, level):
 
 
 @device_function
+def colour_of(windows, channel, number):
+    """The row of a number's colour: a channel in its window, 0 to 255, has a colour of its table."""
+    at = min(max((number - windows[channel, 0]) * windows[channel, 1], 0.0), 255.0)
+    return channel * 256 + int(at + 0.5)
+
+
+@device_function
+def opacity_of(colours, windows, channels, value):
+    """Opacity of numbers."""
+    total = np.float32(0)
+    for channel in range(channels):
+        total += colours[colour_of(windows, channel, value[channel]), 3]
+    return total
+
+
+@device_function
 def shade(colours, windows, channels, value):
-    """Red, green, blue and opacity of numbers: a channel in its window, 0 to 255, has a colour of its table."""
+    """Red, green, blue and opacity of numbers."""
     light = float4(0.0)
     for channel in range(channels):
-        at = min(max((value[channel] - windows[channel, 0]) * windows[channel, 1], 0.0), 255.0)
-        row = channel * 256 + int(at + 0.5)
+        row = colour_of(windows, channel, value[channel])
         light += float4(colours[row, 0], colours[row, 1], colours[row, 2], colours[row, 3])
     return light
 
@@ -193,13 +238,14 @@ class Kernels:
 
     Attributes
     ----------
-    draw_slice, draw_projection, draw_matter, colour : PythonKernel
+    draw_slice, draw_projection, draw_matter, find_matter, colour : PythonKernel
         As they are described in ``kernels_for``.
     """
 
     draw_slice: PythonKernel
     draw_projection: PythonKernel
     draw_matter: PythonKernel
+    find_matter: PythonKernel
     colour: PythonKernel
 
 
@@ -212,7 +258,7 @@ def kernels_for(channels: int) -> Kernels:
         """The values in a plane."""
         row, column = item_id(0), item_id(1)
         u, v = column + np.float64(0.5), row + np.float64(0.5)
-        x, y, z = start_of(view, 0, u, v), start_of(view, 1, u, v), start_of(view, 2, u, v)
+        x, y, z = start_of(view, u, v)
         sizes = table[5]
         if 0 <= x <= sizes[0, 0] and 0 <= y <= sizes[0, 1] and 0 <= z <= sizes[0, 2]:
             value = sample_bricks(table, x, y, z, level) if is_exact else sample_fast(table, x, y, z, level)
@@ -224,12 +270,14 @@ def kernels_for(channels: int) -> Kernels:
     @kernel
     def draw_projection(table, view, rays, values):
         """The greatest values along rays, or the means."""
-        row, column = item_id(0), item_id(1)
+        row, column = pixel_of_tile(rays.width)
+        if row >= rays.height or column >= rays.width:
+            return
         u, v = column + np.float64(0.5), row + np.float64(0.5)
-        x, y = np.float32(start_of(view, 0, u, v)), np.float32(start_of(view, 1, u, v))
-        z = np.float32(start_of(view, 2, u, v))
-        dx, dy, dz = np.float32(view.ahead[0]), np.float32(view.ahead[1]), np.float32(view.ahead[2])
-        handles, bounds, sizes, _facts = table[1], table[2], table[5], table[7]
+        x, y, z = start_of(view, u, v)
+        x, y, z = np.float32(x), np.float32(y), np.float32(z)
+        dx, dy, dz = np.float32(view.ahead_x), np.float32(view.ahead_y), np.float32(view.ahead_z)
+        handles, bounds, sizes, facts, slots, cells = table[1], table[2], table[5], table[7], table[9], table[10]
         enter, leave = span(x, dx, np.float32(sizes[0, 0]), rays.first, rays.last)
         enter, leave = span(y, dy, np.float32(sizes[0, 1]), enter, leave)
         enter, leave = span(z, dz, np.float32(sizes[0, 2]), enter, leave)
@@ -254,10 +302,17 @@ def kernels_for(channels: int) -> Kernels:
                     value += sample_image(handle, px + sample * gx, py + sample * gy, pz + sample * gz)
                 total += number_of(table, value * (np.float32(1) / samples)) * np.float32(samples)
             elif exceeds(bounds, place, best, channels):
-                value = float4(np.float32(-math.inf))
-                for sample in range(samples):
-                    value = greater(value, sample_image(handle, px + sample * gx, py + sample * gy, pz + sample * gz))
-                best = greater(best, number_of(table, value))
+                sample = 0
+                while sample < samples:
+                    qx, qy, qz = px + sample * gx, py + sample * gy, pz + sample * gz
+                    cell, within = enter_cell(facts, slots[place], qx, qy, qz, gx, gy, gz)
+                    until = min(sample + within, samples)
+                    if exceeds(cells, cell, best, channels):
+                        value = float4(np.float32(-math.inf))
+                        for one in range(sample, until):
+                            value = greater(value, sample_image(handle, px + one * gx, py + one * gy, pz + one * gz))
+                        best = greater(best, number_of(table, value))
+                    sample = until
         value = total * (np.float32(1) / max(count, 1)) if rays.is_mean else best
         if count == 0:
             value = float4(np.float32(math.nan))
@@ -279,17 +334,25 @@ def kernels_for(channels: int) -> Kernels:
             shine = shade(colours, windows, channels, value)
             picture[row, column] = pixel_of(shine.x, shine.y, shine.z)
         else:
-            picture[row, column] = pixel_of(light.background[0], light.background[1], light.background[2])
+            picture[row, column] = pixel_of(light.red, light.green, light.blue)
 
     @kernel
-    def draw_matter(table, view, rays, colours, windows, opaque, light, picture):
+    def find_matter(cells, count, images, windows, opaque, matters):
+        """Which cells of some images have numbers with opacity."""
+        cell = images[item_id(0)] * count + item_id(1)
+        matters[cell] = is_seen(cells, cell, windows, opaque, channels)
+
+    @kernel
+    def draw_matter(table, view, rays, colours, windows, opaque, matters, light, picture):
         """Rays through matter with a colour and an opacity for each value, lit along the gradient."""
-        row, column = item_id(0), item_id(1)
+        row, column = pixel_of_tile(rays.width)
+        if row >= rays.height or column >= rays.width:
+            return
         u, v = column + np.float64(0.5), row + np.float64(0.5)
-        x, y = np.float32(start_of(view, 0, u, v)), np.float32(start_of(view, 1, u, v))
-        z = np.float32(start_of(view, 2, u, v))
-        dx, dy, dz = np.float32(view.ahead[0]), np.float32(view.ahead[1]), np.float32(view.ahead[2])
-        handles, bounds, sizes, facts = table[1], table[2], table[5], table[7]
+        x, y, z = start_of(view, u, v)
+        x, y, z = np.float32(x), np.float32(y), np.float32(z)
+        dx, dy, dz = np.float32(view.ahead_x), np.float32(view.ahead_y), np.float32(view.ahead_z)
+        handles, bounds, sizes, facts, slots = table[1], table[2], table[5], table[7], table[9]
         enter, leave = span(x, dx, np.float32(sizes[0, 0]), rays.first, rays.last)
         enter, leave = span(y, dy, np.float32(sizes[0, 1]), enter, leave)
         enter, leave = span(z, dz, np.float32(sizes[0, 2]), enter, leave)
@@ -311,30 +374,37 @@ def kernels_for(channels: int) -> Kernels:
                     red, green, blue = red + share * matter.x, green + share * matter.y, blue + share * matter.z
                     clear *= 1 - min(matter.w, 1.0)
                 continue
-            sample = 0
+            sample, until = 0, 0
             while sample < samples and clear > _ENOUGH:
                 qx, qy, qz = px + sample * gx, py + sample * gy, pz + sample * gz
+                while sample >= until and sample < samples:
+                    cell, within = enter_cell(facts, slots[place], qx, qy, qz, gx, gy, gz)
+                    until = sample + within
+                    if not matters[cell]:
+                        sample = until
+                        qx, qy, qz = px + sample * gx, py + sample * gy, pz + sample * gz
+                if sample >= samples:
+                    break
                 sample += 1
                 texel = sample_image(handle, qx, qy, qz)
-                matter = shade(colours, windows, channels, number_of(table, texel))
-                if matter.w <= 0:
+                numbers = number_of(table, texel)
+                opacity = min(opacity_of(colours, windows, channels, numbers), 1.0)
+                if opacity <= 0:
                     continue
-                opacity = min(matter.w, 1.0)
+                matter = shade(colours, windows, channels, numbers)
                 brightness = np.float32(1)
                 if light.share > 0 and clear * opacity > _FAINT:
                     here = level_in_windows(table, windows, channels, texel)
-                    a = slope(table, windows, channels, handle, here, qx, qy, qz, 0, facts[0]) * light.texel[0]
-                    b = slope(table, windows, channels, handle, here, qx, qy, qz, 1, facts[1]) * light.texel[1]
-                    c = slope(table, windows, channels, handle, here, qx, qy, qz, 2, facts[2]) * light.texel[2]
+                    a = slope(table, windows, channels, handle, here, qx, qy, qz, 0, facts[0]) * light.texel_x
+                    b = slope(table, windows, channels, handle, here, qx, qy, qz, 1, facts[1]) * light.texel_y
+                    c = slope(table, windows, channels, handle, here, qx, qy, qz, 2, facts[2]) * light.texel_z
                     size = math.sqrt(a * a + b * b + c * c)
-                    facing = abs(a * light.towards[0] + b * light.towards[1] + c * light.towards[2]) / (size + 1e-6)
+                    facing = abs(a * light.towards_x + b * light.towards_y + c * light.towards_z) / (size + 1e-6)
                     surface = light.share * size / (size + light.softness)
                     brightness = 1 - surface + surface * (light.ambient + (1 - light.ambient) * facing)
                 share = clear * opacity * brightness
                 red, green, blue = red + share * matter.x, green + share * matter.y, blue + share * matter.z
                 clear *= 1 - opacity
-        picture[row, column] = pixel_of(
-            red + clear * light.background[0], green + clear * light.background[1], blue + clear * light.background[2]
-        )
+        picture[row, column] = pixel_of(red + clear * light.red, green + clear * light.green, blue + clear * light.blue)
 
-    return Kernels(draw_slice, draw_projection, draw_matter, colour)
+    return Kernels(draw_slice, draw_projection, draw_matter, find_matter, colour)
