@@ -179,6 +179,29 @@ def test_the_point_and_the_numbers_of_a_pixel(queue: bl.Queue) -> None:
         painter.close()
 
 
+def test_the_point_of_matter_under_the_pointer(queue: bl.Queue) -> None:
+    """The front of a ball; through clear matter, nothing."""
+    z, y, x = np.mgrid[:80, :70, :60].astype(np.float32)
+    ball = np.where((x - 30) ** 2 + (y - 35) ** 2 + (z - 40) ** 2 < 20**2, 200, 0).astype(np.uint8)
+    with BrickStore(ball, queue, memory="64MB") as store:
+        view, width, height = straight(first_view(store.source), ball.shape, "volume")
+        view = replace(view, windows=((0.0, 200.0),), opacity=1.0)
+        painter = Painter(store)
+        painter.complete(view, width, height, 30)
+        for column, row in ((30, 35), (36, 35), (30, 24)):
+            point, numbers = painter.value_at(column + 0.5, row + 0.5) or ([], [])
+            front = 40 - np.sqrt(20**2 - (column - 30) ** 2 - (row - 35) ** 2)
+            np.testing.assert_allclose(point[:2], (column, row), atol=1e-6)
+            assert abs(point[2] - front) < 1.5
+            assert numbers[0] > 90
+        assert painter.value_at(2, 2) is None
+        turned = replace(view, rotation=(0.0, 1.0, 0.0, 0.0))  # from behind
+        painter.complete(turned, width, height, 30)
+        point, _ = painter.value_at(width / 2, height / 2) or ([], [])
+        assert abs(point[2] - 60) < 1.5
+        painter.close()
+
+
 def test_a_link_restores_a_view() -> None:
     view = View("max", (1.5, -2.0, 3.25), 10.0, TURN, ((0.0, 1.0), (2.0, 3.0)), ("#ff8000", ""), 0.25, False)
     first = View("slice", (0, 0, 0), 1.0, (1, 0, 0, 0), ((0, 1), (0, 1)), ("grey", "grey"))

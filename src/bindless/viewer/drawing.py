@@ -64,13 +64,14 @@ class Painter:
     def __init__(self, store: BrickStore) -> None:
         self._store, self._queue, self._source = store, store.queue, store.source
         self._kernels = kernels_for(self._source.channels)
-        self._values = self._picture = usm_empty((1, 1, 1), np.float32, self._queue)
+        self._values = self._picture = self._depths = usm_empty((1, 1, 1), np.float32, self._queue)
         self._tables: tuple[object, tuple[UsmArray, ...]] = (None, ())
         self._matter = usm_empty(len(store.table[10]), np.uint8, self._queue)
         self._images = usm_empty(1, np.int32, self._queue)
         self._matter_of: tuple[object, int] = (None, 0)  # the table of opacities, and the store's writes
         self._coarser, self._of = 0, (0.0, "")
         self._last: View | None = None
+        self._places: Any = None  # from where and to where pixels of the last picture look
 
     @property
     def source(self) -> Source:
@@ -128,6 +129,7 @@ class Painter:
             level = min(level + 1, len(self._source.levels) - 1)
         if self._picture.shape != (height, width):
             self._picture = usm_empty((height, width), np.uint32, self._queue)
+            self._depths = usm_empty((height, width), np.float32, self._queue)
             self._values = usm_empty((height, width, self._source.channels), np.float32, self._queue)
         self._launch(view, mode, level, width, height, is_moving)
         pixels = self._picture.numpy(self._queue).view(np.uint8).reshape(height, width, 4)[..., :3]
@@ -149,29 +151,35 @@ class Painter:
                 return frame
 
     def values(self) -> Array:
-        """Numbers of the last slice or projection, float32 (height, width, channels); not-a-number outside."""
+        """Numbers of the last picture, float32 (height, width, channels); not-a-number outside.
+
+        Those of matter are where half of the light is left, and not-a-number where nothing takes so much.
+        """
         return self._values.numpy(self._queue)
 
     def value_at(self, x: float, y: float) -> tuple[list[float], list[float]] | None:
         """The point of the world in the middle of the last picture's pixel, and its numbers.
 
-        None beside the source, of matter, and before the first picture. The point of a projection is that of the plane
-        in the middle.
+        None beside the source, where matter is clear, and before the first picture. The point of a projection is that
+        of the plane in the middle, that of matter where half of the light is left.
         """
-        view = self._last
+        view, place = self._last, self._places
         height, width = self._values.shape[:2]
-        if (
-            view is None
-            or (self._source.is_volume and view.mode == "volume")
-            or not (0 <= x < width and 0 <= y < height)
-        ):
+        if view is None or not (0 <= x < width and 0 <= y < height):
             return None
-        numbers = self._values[int(y), int(x)].numpy(self._queue)
+        row, column = int(y), int(x)
+        numbers = self._values[row, column].numpy(self._queue)
         if np.isnan(numbers[0]):
             return None
-        right, down, _ = view.axes() * (view.extent / height)
-        point = np.array(view.centre) + right * (int(x) + 0.5 - width / 2) + down * (int(y) + 0.5 - height / 2)
-        return point.tolist(), numbers.tolist()
+        is_matter = self._source.is_volume and view.mode == "volume"
+        depth = float(self._depths[row, column].numpy(self._queue)) if is_matter else 0.0
+        point = []
+        for axis, origin, spacing in zip("xyz", self._source.origin, self._source.spacing):
+            start = (
+                place[f"origin_{axis}"] + (column + 0.5) * place[f"right_{axis}"] + (row + 0.5) * place[f"down_{axis}"]
+            )
+            point.append(float(origin + (start + depth * place[f"ahead_{axis}"] - 0.5) * spacing))
+        return point, numbers.tolist()
 
     def level_of(self, view: View, height: float) -> int:
         """The coarsest level whose texels are about as small as pixels."""
@@ -184,6 +192,7 @@ class Painter:
 
     def _launch(self, view: View, mode: str, level: int, width: int, height: int, is_moving: bool) -> None:
         place, distance = self._place(view, level, width, height, _STRIDE if is_moving else 1.0)
+        self._places = place
         colours, windows, opaque = self._colours(view, distance)
         light = self._light(view, distance)
         table, shape, kernels = self._store.table, (height, width), self._kernels
@@ -199,7 +208,7 @@ class Painter:
                 self._find_matter(windows, opaque)
                 self._queue.parallel_for(
                     tiles, kernels.draw_matter, table, place, rays[()], colours, windows, opaque, self._matter, light,
-                    self._picture,
+                    self._picture, self._depths, self._values,
                 )  # fmt: skip
                 return
             self._queue.wait()
@@ -283,5 +292,5 @@ class Painter:
     def close(self) -> None:
         """Frees the pictures; the store stays."""
         self._queue.wait()
-        for array in (self._values, self._picture, self._matter, self._images, *self._tables[1]):
+        for array in (self._values, self._picture, self._depths, self._matter, self._images, *self._tables[1]):
             array.close()

@@ -27,6 +27,7 @@ LIGHT = np.dtype([(name, np.float32) for name in
                    "ambient", "share", "softness")])  # fmt: skip
 
 _ENOUGH = 0.02  # of what lies behind is not seen
+_HALF = 0.5  # of the light
 _FAINT = 0.004  # of a picture's brightness is not lit
 
 
@@ -343,8 +344,11 @@ def kernels_for(channels: int) -> Kernels:
         matters[cell] = is_seen(cells, cell, windows, opaque, channels)
 
     @kernel
-    def draw_matter(table, view, rays, colours, windows, opaque, matters, light, picture):
-        """Rays through matter with a colour and an opacity for each value, lit along the gradient."""
+    def draw_matter(table, view, rays, colours, windows, opaque, matters, light, picture, depths, values):
+        """Rays through matter with a colour and an opacity for each value, lit along the gradient.
+
+        Notes where half of the light is left, and the numbers there.
+        """
         row, column = pixel_of_tile(rays.width)
         if row >= rays.height or column >= rays.width:
             return
@@ -358,6 +362,7 @@ def kernels_for(channels: int) -> Kernels:
         enter, leave = span(z, dz, np.float32(sizes[0, 2]), enter, leave)
         step, last = math.ceil(enter - 0.5), math.floor(leave - 0.5)
         red, green, blue, clear = np.float32(0), np.float32(0), np.float32(0), np.float32(1)
+        depth, front = np.float32(math.nan), float4(np.float32(math.nan))
         while step <= last and clear > _ENOUGH:
             t = step + np.float32(0.5)
             place, px, py, pz, gx, gy, gz, samples = enter_brick(table, rays.level, x, y, z, dx, dy, dz, t)
@@ -369,10 +374,12 @@ def kernels_for(channels: int) -> Kernels:
             if handle == 0:
                 value = float4(bounds[place, 0], bounds[place, 2], bounds[place, 4], bounds[place, 6])
                 matter = shade(colours, windows, channels, value)
-                for _ in range(samples):
+                for one in range(samples):
                     share = clear * min(matter.w, 1.0) * light.ambient
                     red, green, blue = red + share * matter.x, green + share * matter.y, blue + share * matter.z
                     clear *= 1 - min(matter.w, 1.0)
+                    if clear < _HALF and depth != depth:
+                        depth, front = t + one, value
                 continue
             sample, until = 0, 0
             while sample < samples and clear > _ENOUGH:
@@ -405,6 +412,11 @@ def kernels_for(channels: int) -> Kernels:
                 share = clear * opacity * brightness
                 red, green, blue = red + share * matter.x, green + share * matter.y, blue + share * matter.z
                 clear *= 1 - opacity
+                if clear < _HALF and depth != depth:
+                    depth, front = t + (sample - 1), numbers
+        depths[row, column] = depth
+        for channel in range(channels):
+            values[row, column, channel] = front[channel]
         picture[row, column] = pixel_of(red + clear * light.red, green + clear * light.green, blue + clear * light.blue)
 
     return Kernels(draw_slice, draw_projection, draw_matter, find_matter, colour)
