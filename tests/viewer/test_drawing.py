@@ -179,6 +179,20 @@ def test_the_point_and_the_numbers_of_a_pixel(queue: bl.Queue) -> None:
         painter.close()
 
 
+@pytest.mark.parametrize("is_lit", [True, False])
+def test_bricks_whose_texels_are_equal_look_as_others(queue: bl.Queue, is_lit: bool) -> None:
+    pictures = []
+    for number in (130, 131):  # a texel that differs by one makes an image of the brick
+        volume = np.full((70, 64, 60), 130, np.uint8)
+        volume[::63, ::63, ::59] = number
+        with BrickStore(volume, queue, memory="64MB") as store:
+            view, width, height = straight(first_view(store.source), volume.shape, "volume")
+            view = replace(view, windows=((0.0, 255.0),), opacity=0.1, is_lit=is_lit)
+            pictures.append(complete(store, view, width, height)[0][2:-2, 2:-2].astype(int))
+    assert pictures[0].std() < 3 < pictures[0].max() - 20
+    assert np.abs(pictures[0] - pictures[1]).max() <= 2
+
+
 def test_the_point_of_matter_under_the_pointer(queue: bl.Queue) -> None:
     """The front of a ball; through clear matter, nothing."""
     z, y, x = np.mgrid[:80, :70, :60].astype(np.float32)

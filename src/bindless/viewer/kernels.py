@@ -374,8 +374,8 @@ def kernels_for(channels: int) -> Kernels:
             if handle == 0:
                 value = float4(bounds[place, 0], bounds[place, 2], bounds[place, 4], bounds[place, 6])
                 matter = shade(colours, windows, channels, value)
-                for one in range(samples):
-                    share = clear * min(matter.w, 1.0) * light.ambient
+                for one in range(samples):  # no gradient: as bright as without light
+                    share = clear * min(matter.w, 1.0)
                     red, green, blue = red + share * matter.x, green + share * matter.y, blue + share * matter.z
                     clear *= 1 - min(matter.w, 1.0)
                     if clear < _HALF and depth != depth:
