@@ -193,6 +193,21 @@ def test_bricks_whose_texels_are_equal_look_as_others(queue: bl.Queue, is_lit: b
     assert np.abs(pictures[0] - pictures[1]).max() <= 2
 
 
+@pytest.mark.parametrize("mode", ["max", "volume"])
+def test_a_picture_that_is_not_wanted_any_more(queue: bl.Queue, mode: str) -> None:
+    """It is left between two bands; the next one is whole."""
+    with BrickStore(VOLUME, queue, memory="64MB") as store:
+        view = replace(first_view(store.source), mode=mode, rotation=TURN)
+        whole, _ = complete(store, view, 700, 300)
+        painter, answers = Painter(store), iter([True, True, False])
+        frame = painter.draw(view, 700, 300, is_wanted=lambda: next(answers))
+        assert not frame.is_complete and next(answers, None) is None
+        frame = painter.draw(view, 700, 300)
+        assert frame.is_complete
+        np.testing.assert_array_equal(frame.pixels, whole)
+        painter.close()
+
+
 def test_the_point_of_matter_under_the_pointer(queue: bl.Queue) -> None:
     """The front of a ball; through clear matter, nothing."""
     z, y, x = np.mgrid[:80, :70, :60].astype(np.float32)

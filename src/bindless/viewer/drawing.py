@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ _BACKGROUND = (0.07, 0.08, 0.10)
 _MOST = 8192  # pixels along an axis
 _RATIO = math.sqrt(2)  # texels are at most so much larger than pixels
 _STRIDE = 2.0  # texels from sample to sample along rays while the view moves
+_BAND = 1 << 16  # pixels that are drawn before a picture can be left
 _STALL = 0.04  # seconds in which bricks are placed after a picture
 
 
@@ -95,7 +97,7 @@ class Painter:
 
     def draw(
         self, view: View, width: int, height: int, *, is_moving: bool = False, share: float = 1.0,
-        seconds: float | None = None,
+        seconds: float | None = None, is_wanted: Callable[[], bool] = lambda: True,
     ) -> Frame:  # fmt: skip
         """Draws a picture with the bricks that are there, and asks for those that are missing.
 
@@ -111,6 +113,8 @@ class Painter:
             Of the pixels of the whole picture along an axis, to whose level the picture belongs.
         seconds : float, optional
             Waits so long for missing bricks after the picture; default: places those that were read.
+        is_wanted : Callable[[], bool]
+            Is asked while rays are drawn. Where it says no, the rest of the picture is left out.
 
         Raises
         ------
@@ -131,7 +135,7 @@ class Painter:
             self._picture = usm_empty((height, width), np.uint32, self._queue)
             self._depths = usm_empty((height, width), np.float32, self._queue)
             self._values = usm_empty((height, width, self._source.channels), np.float32, self._queue)
-        self._launch(view, mode, level, width, height, is_moving)
+        is_whole = self._launch(view, mode, level, width, height, is_moving, is_wanted)
         pixels = self._picture.numpy(self._queue).view(np.uint8).reshape(height, width, 4)[..., :3]
         wait = seconds is not None
         news = self._store.update(wait=wait, seconds=seconds if wait else _STALL)
@@ -139,7 +143,7 @@ class Painter:
             self._coarser += 1
             news = Missing(1, 1, 0)
         self._last = view
-        is_complete = not (is_moving or news.bricks or news.placed)
+        is_complete = is_whole and not (is_moving or news.bricks or news.placed)
         return Frame(pixels, level, news.bricks, is_complete, self._coarser > 0)
 
     def complete(self, view: View, width: int, height: int, seconds: float) -> Frame:
@@ -190,7 +194,10 @@ class Painter:
                 level = number
         return min(level + self._coarser, len(self._source.levels) - 1)
 
-    def _launch(self, view: View, mode: str, level: int, width: int, height: int, is_moving: bool) -> None:
+    def _launch(
+        self, view: View, mode: str, level: int, width: int, height: int, is_moving: bool, is_wanted: Callable[[], bool]
+    ) -> bool:
+        """Draws the picture; False where a part was not wanted any more."""
         place, distance = self._place(view, level, width, height, _STRIDE if is_moving else 1.0)
         self._places = place
         colours, windows, opaque = self._colours(view, distance)
@@ -203,18 +210,28 @@ class Painter:
             far = self._diagonal() / distance + math.dist(view.centre, self._middle()) / distance
             rays["width"], rays["height"], rays["level"], rays["is_mean"] = width, height, level, mode == "mean"
             rays["first"], rays["last"] = -far, far
-            tiles = (-(-width // 8) * -(-height // 8), 64)
             if mode == "volume":
                 self._find_matter(windows, opaque)
-                self._queue.parallel_for(
-                    tiles, kernels.draw_matter, table, place, rays[()], colours, windows, opaque, self._matter, light,
-                    self._picture, self._depths, self._values,
-                )  # fmt: skip
-                return
             self._queue.wait()
-            self._queue.parallel_for(tiles, kernels.draw_projection, table, place, rays[()], self._values)
+            across, down = -(-width // 8), -(-height // 8)
+            band = max(_BAND // (64 * across), 1)
+            for top in range(0, down, band):
+                if not is_wanted():
+                    return False
+                rays["top"], tiles = 8 * top, (across * min(band, down - top), 64)
+                if mode == "volume":
+                    self._queue.parallel_for(
+                        tiles, kernels.draw_matter, table, place, rays[()], colours, windows, opaque, self._matter,
+                        light, self._picture, self._depths, self._values,
+                    )  # fmt: skip
+                else:
+                    self._queue.parallel_for(tiles, kernels.draw_projection, table, place, rays[()], self._values)
+                self._queue.wait()
+            if mode == "volume":
+                return True
         self._queue.wait()
         self._queue.parallel_for(shape, kernels.colour, self._values, colours, windows, light, self._picture)
+        return True
 
     def _find_matter(self, windows: UsmArray, opaque: UsmArray) -> None:
         """Notes the cells that are not clear, of new images, or of all where colours are new."""

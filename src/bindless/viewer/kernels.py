@@ -20,7 +20,7 @@ from ..python_kernels.kernel import PythonKernel, kernel
 __all__ = ["LIGHT", "RAYS", "VIEW", "Kernels", "kernels_for"]
 
 VIEW = np.dtype([(f"{name}_{axis}", np.float64) for name in ("origin", "right", "down", "ahead") for axis in "xyz"])
-RAYS = np.dtype([(name, np.int32) for name in ("width", "height", "level", "is_mean")]
+RAYS = np.dtype([(name, np.int32) for name in ("width", "height", "top", "level", "is_mean")]
                 + [(name, np.float32) for name in ("first", "last")])  # fmt: skip
 LIGHT = np.dtype([(name, np.float32) for name in
                   ("towards_x", "towards_y", "towards_z", "texel_x", "texel_y", "texel_z", "red", "green", "blue",
@@ -41,11 +41,11 @@ def start_of(view, u, v):
 
 
 @device_function
-def pixel_of_tile(width):
-    """The pixel of a work-item: those of a row of 64 are a square, whose rays take the same ways."""
+def pixel_of_tile(width, top):
+    """The pixel of a work-item, in rows from one on: 64 of them are a square, whose rays take the same ways."""
     tile, item = item_id(0), item_id(1)
     across = (width + 7) // 8
-    return tile // across * 8 + item // 8, tile % across * 8 + item % 8
+    return top + tile // across * 8 + item // 8, tile % across * 8 + item % 8
 
 
 @device_function
@@ -271,7 +271,7 @@ def kernels_for(channels: int) -> Kernels:
     @kernel
     def draw_projection(table, view, rays, values):
         """The greatest values along rays, or the means."""
-        row, column = pixel_of_tile(rays.width)
+        row, column = pixel_of_tile(rays.width, rays.top)
         if row >= rays.height or column >= rays.width:
             return
         u, v = column + np.float64(0.5), row + np.float64(0.5)
@@ -349,7 +349,7 @@ def kernels_for(channels: int) -> Kernels:
 
         Notes where half of the light is left, and the numbers there.
         """
-        row, column = pixel_of_tile(rays.width)
+        row, column = pixel_of_tile(rays.width, rays.top)
         if row >= rays.height or column >= rays.width:
             return
         u, v = column + np.float64(0.5), row + np.float64(0.5)

@@ -55,9 +55,11 @@ class Session:
 
     def __init__(self, open_store: Callable[[], BrickStore]) -> None:
         self._open, self._lock = open_store, Lock()
+        self._gate = Lock()  # of what pages say, which waits for no picture
         self._store: BrickStore | None = None
         self._painter: Painter | None = None
-        self._pages: dict[str, float] = {}
+        self._pages: dict[str, float] = {}  # when they last said a word
+        self._asked: dict[str, int] = {}  # for how many pictures
         self._end = threading.Event()
         painter = self._opened()
         source = painter.source
@@ -92,18 +94,19 @@ class Session:
     # ------------------------------------------------------------------ what pages ask for
 
     def draw(
-        self, view: View, width: int, height: int, *, is_moving: bool = False, share: float = 1.0
-    ) -> tuple[Frame, list[str]]:
+        self, view: View, width: int, height: int, *, is_moving: bool = False, share: float = 1.0,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> tuple[Frame, list[str]]:  # fmt: skip
         """A picture, and why bricks could not be read."""
         with self._lock:
             if self._end.is_set():
                 raise InvalidError("the session is closed")
             painter = self._opened()
-            frame = painter.draw(view, width, height, is_moving=is_moving, share=share)
+            frame = painter.draw(view, width, height, is_moving=is_moving, share=share, is_wanted=is_wanted)
             return frame, list(painter.errors)
 
     def frame(self, request: Mapping[str, Any]) -> tuple[bytes, dict[str, Any]]:
-        """A picture as JPEG, and its status.
+        """A picture as JPEG, and its status. It ends before its end when the page asks for another one.
 
         Parameters
         ----------
@@ -118,10 +121,13 @@ class Session:
         """
         begin = time.monotonic()
         view = view_of(_part(request, "view", dict), self.first)
-        self._meet(request)
+        page, number = self._meet(request, asks=True)
         width, height, quality = (int(_number(request, name)) for name in ("width", "height", "quality"))
         share = _number(request, "share") if "share" in request else 1.0
-        frame, errors = self.draw(view, width, height, is_moving=bool(request.get("is_moving")), share=share)
+        frame, errors = self.draw(
+            view, width, height, is_moving=bool(request.get("is_moving")), share=share,
+            is_wanted=lambda: self._asked.get(page) == number,
+        )  # fmt: skip
         drawn = time.monotonic()
         data = jpeg_of(frame.pixels, min(max(quality, 10), 95))
         status = {
@@ -149,28 +155,40 @@ class Session:
 
     def leave(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """A page was closed: after the last one the device is freed."""
+        page = str(request.get("page"))[:64]
+        with self._gate:
+            self._forget(page)
         with self._lock:
-            self._pages.pop(str(request.get("page"))[:64], None)
             if not self._pages:
                 self._free()
         return {}
 
-    def _meet(self, request: Mapping[str, Any]) -> None:
-        with self._lock:
-            self._pages[str(request.get("page"))[:64]] = time.monotonic()
+    def _meet(self, request: Mapping[str, Any], asks: bool = False) -> tuple[str, int]:
+        """Notes a page, and the number of its picture."""
+        page = str(request.get("page"))[:64]
+        with self._gate:
+            self._pages[page] = time.monotonic()
+            self._asked[page] = self._asked.get(page, 0) + asks
             while len(self._pages) > _MOST_PAGES:
-                del self._pages[min(self._pages, key=self._pages.__getitem__)]
+                self._forget(min(self._pages, key=self._pages.__getitem__))
+            return page, self._asked[page]
+
+    def _forget(self, page: str) -> None:
+        self._pages.pop(page, None)
+        self._asked.pop(page, None)
 
     # ------------------------------------------------------------------ end
 
     def _watch(self) -> None:
         """Frees the device when no page has said a word for long."""
         while not self._end.wait(_ALONE / 6):
+            late = time.monotonic() - _ALONE
+            with self._gate:
+                gone = [page for page, last in self._pages.items() if last <= late]
+                for page in gone:
+                    self._forget(page)
             with self._lock:
-                late = time.monotonic() - _ALONE
-                was_there = bool(self._pages)
-                self._pages = {page: last for page, last in self._pages.items() if last > late}
-                if was_there and not self._pages:
+                if gone and not self._pages:
                     self._free()
 
     def _free(self) -> None:

@@ -11,12 +11,13 @@ let info = null, view = null;
 let isDirty = false, isBusy = false, lastChange = 0, isLost = false, isComplete = false, hasAll = false;
 let share = 0.5, quality = 70;           // of the pixels, and of JPEG, while the view moves
 let shownError = 0, lastBlob = null, pointer = null;
+let still = null;                        // ends the request of a picture of a view that was still
 
 // ---------------------------------------------------------------- requests
 
-async function post(name, content) {
+async function post(name, content, signal) {
   const response = await fetch(name, {
-    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({page, ...content}),
+    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({page, ...content}), signal,
   });
   if (!response.ok) {
     let text = `${response.status} ${response.statusText}`;
@@ -45,6 +46,7 @@ function change(parts) {
   isComplete = hasAll = false;
   showScale();
   showControls();
+  if (still) still.abort();
   ask();
 }
 
@@ -57,12 +59,14 @@ async function ask() {
   const [width, height] = size();
   const part = isMoving || !hasAll ? share : 1;   // all pixels when no brick is missing
   const begin = performance.now();
+  const request = new AbortController();
   let pause = 0;
+  if (!isMoving) still = request;
   try {
     const response = await post("frame", {
       view, width: Math.max(1, Math.round(width * part)), height: Math.max(1, Math.round(height * part)),
       quality: part < 1 ? quality : 93, is_moving: isMoving, share: part,
-    });
+    }, request.signal);
     const status = JSON.parse(response.headers.get("X-Bindless"));
     lastBlob = await response.blob();
     const bitmap = await createImageBitmap(lastBlob);
@@ -84,13 +88,16 @@ async function ask() {
     canvas.dataset.complete = String(isComplete);
     showValue();
   } catch (error) {
-    tell(error.status ? error.message : "The server does not answer: it ended, or was interrupted.");
-    isLost = true;
-    isDirty = error.status === undefined;
-    isComplete = !isDirty;
-    pause = 2000;
+    if (!request.signal.aborted) {
+      tell(error.status ? error.message : "The server does not answer: it ended, or was interrupted.");
+      isLost = true;
+      isDirty = error.status === undefined;
+      isComplete = !isDirty;
+      pause = 2000;
+    }
   } finally {
     isBusy = false;
+    still = null;
   }
   if (isDirty || !isComplete) {
     if (pause) setTimeout(ask, pause);
