@@ -335,7 +335,8 @@ static bool is_settled(const struct blr_native_values *values, const struct blr_
     const struct blr_native_value *from;
     if (x->preset)
         return x->class == BLR_CLASS_UNIFORM;
-    if (recipe == NULL || depth == 0 || recipe->kind == BLR_RECIPE_LOAD || recipe->kind == BLR_RECIPE_CALL || recipe->kind == BLR_RECIPE_IMAGE)
+    if (recipe == NULL || depth == 0 || recipe->kind == BLR_RECIPE_LOAD || recipe->kind == BLR_RECIPE_CALL ||
+        recipe->kind == BLR_RECIPE_IMAGE)
         return false;
     for (uint32_t k = 0; (from = source_of(values, x, k)) != NULL; k++)
         if (!is_settled(values, from, depth - 1))
