@@ -24,13 +24,18 @@ _of_devices: dict[Device, Queue] = {}
 _lock = Lock()
 
 
+def _is_over(queue: Queue) -> bool:
+    """Whether a queue takes no commands any more: it or its context was closed."""
+    return queue.closed or queue.context.closed
+
+
 def default_queue() -> Queue:
     """In order, on the default device, one for all images until it is closed."""
     global _default
     with _lock:
-        if _default is None or _default.closed:
+        if _default is None or _is_over(_default):
             queue = Queue(in_order=True)
-            if _default is None or _default.closed:  # else a finalizer has made one meanwhile
+            if _default is None or _is_over(_default):  # else a finalizer has made one meanwhile
                 _default = queue
         return _default
 
@@ -64,7 +69,7 @@ def _queue_in(array: UsmArray) -> Queue:
         if context is not default_context(device):
             return Queue(device, context, in_order=True)
         queue = _of_devices.get(device)
-        if queue is None or queue.closed:
+        if queue is None or _is_over(queue) or queue.context is not context:
             queue = _of_devices[device] = Queue(device, in_order=True)
         return queue
 
