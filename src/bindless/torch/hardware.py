@@ -245,7 +245,7 @@ def _queue(device: torch.device) -> Queue:
     stream = 0 if device.type == "cpu" else torch.cuda.current_stream(device).cuda_stream
     place = (-1 if device.type == "cpu" else device.index), stream
     queue = _queues.get(place)
-    if queue is None or queue.closed:
+    if queue is None or queue.closed or queue.context.closed:
         if device.type == "cpu":
             queue = Queue("reference", in_order=True)
         else:

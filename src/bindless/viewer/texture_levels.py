@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import mmap
 from typing import Any
 
@@ -47,38 +46,33 @@ def levels_of_texture(path: str, suffix: str, layer: int) -> tuple[list[Any], st
         return None
     levels = [level[layer] for level in texture.levels]
     if form.is_compressed:
+        queue = Queue("reference")  # which decodes every format
         sizes = [(max(shape[0] >> number, 1), max(shape[1] >> number, 1)) for number in range(len(levels))]
-        return [_Blocks(level, size, form.channel_type) for level, size in zip(levels, sizes)], "yxc"
+        return [_Blocks(level, size, form.channel_type, queue) for level, size in zip(levels, sizes)], "yxc"
     return levels, "zyxc"[3 - len(shape) :]
-
-
-@functools.cache
-def _queue() -> Queue:
-    return Queue("reference")  # which decodes every format
-
-
-def _decode(blocks: Array, channel_type: str) -> Array:
-    """Pixels of blocks, with an axis of channels."""
-    rows, columns = blocks.shape[:2]
-    with Image.from_blocks(blocks, (rows * _BLOCK, columns * _BLOCK), channel_type, queue=_queue()) as image:
-        pixels = np.asarray(image.numpy())
-    return pixels if pixels.ndim == 3 else pixels[..., None]
 
 
 class _Blocks:
     """A level of compressed blocks, of which those are decoded that a part needs."""
 
-    def __init__(self, blocks: Array, shape: tuple[int, int], channel_type: str) -> None:
-        self._blocks, self._channel_type = blocks, channel_type
-        first = _decode(np.ascontiguousarray(blocks[:1, :1]), channel_type)
+    def __init__(self, blocks: Array, shape: tuple[int, int], channel_type: str, queue: Queue) -> None:
+        self._blocks, self._channel_type, self._queue = blocks, channel_type, queue
+        first = self._decode(blocks[:1, :1])
         self.shape, self.dtype = (*shape, first.shape[2]), first.dtype
 
     def __getitem__(self, part: tuple[slice, ...]) -> Array:
         places = [np.arange(size)[own] for own, size in zip(part, self.shape)]
         tiles = [np.unique(place // _BLOCK) for place in places[:2]]
-        pixels = _decode(self._blocks[np.ix_(*tiles)], self._channel_type)
+        pixels = self._decode(self._blocks[np.ix_(*tiles)])
         rows, columns = (
             np.searchsorted(tile, place // _BLOCK) * _BLOCK + place % _BLOCK for tile, place in zip(tiles, places)
         )
         texels: Array = pixels[np.ix_(rows, columns, places[2])]
         return texels
+
+    def _decode(self, blocks: Array) -> Array:
+        """Pixels of blocks, with an axis of channels."""
+        shape = blocks.shape[0] * _BLOCK, blocks.shape[1] * _BLOCK
+        with Image.from_blocks(blocks, shape, self._channel_type, queue=self._queue) as image:
+            pixels = np.asarray(image.numpy())
+        return pixels if pixels.ndim == 3 else pixels[..., None]
