@@ -4,18 +4,28 @@ Each block of a result is one task, which reads the part of the input that it ne
 ``pip install 'bindless[dask]'``.
 """
 
-try:
-    import dask as _dask
-    import dask.array as _array
-except ImportError as error:
-    raise ImportError(f"bindless.dask needs dask: pip install 'bindless[dask]' ({error})") from error
+from __future__ import annotations
 
-from .arrays import affine_transform, pyramid, resize
-from .errors import BlockError
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ..model.lazy_names import homes_of, load
+
+if TYPE_CHECKING:
+    from .arrays import affine_transform, pyramid, resize
+    from .errors import BlockError
+
+if find_spec("dask") is None:
+    raise ImportError("bindless.dask needs dask: pip install 'bindless[dask]'")
 
 __all__ = ["BlockError", "affine_transform", "pyramid", "resize"]
 
-del _array, _dask
+# The files of the package that read zarr need no dask.
+_HOMES = homes_of({"arrays": "affine_transform pyramid resize", "errors": "BlockError"})
+
+
+def __getattr__(name: str) -> object:
+    return load(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:
