@@ -59,7 +59,7 @@ class Session:
         self._store: BrickStore | None = None
         self._painter: Painter | None = None
         self._pages: dict[str, float] = {}  # when they last said a word
-        self._asked: dict[str, int] = {}  # for how many pictures
+        self._requests: dict[str, int] = {}  # for how many pictures
         self._end = threading.Event()
         painter = self._opened()
         source = painter.source
@@ -126,7 +126,7 @@ class Session:
         share = _number(request, "share") if "share" in request else 1.0
         frame, errors = self.draw(
             view, width, height, is_moving=bool(request.get("is_moving")), share=share,
-            is_wanted=lambda: self._asked.get(page) == number,
+            is_wanted=lambda: self._requests.get(page) == number,
         )  # fmt: skip
         drawn = time.monotonic()
         data = jpeg_of(frame.pixels, min(max(quality, 10), 95))
@@ -168,14 +168,14 @@ class Session:
         page = str(request.get("page"))[:64]
         with self._gate:
             self._pages[page] = time.monotonic()
-            self._asked[page] = self._asked.get(page, 0) + asks
+            self._requests[page] = self._requests.get(page, 0) + asks
             while len(self._pages) > _MOST_PAGES:
                 self._forget(min(self._pages, key=self._pages.__getitem__))
-            return page, self._asked[page]
+            return page, self._requests[page]
 
     def _forget(self, page: str) -> None:
         self._pages.pop(page, None)
-        self._asked.pop(page, None)
+        self._requests.pop(page, None)
 
     # ------------------------------------------------------------------ end
 
