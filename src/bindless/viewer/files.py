@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..bricks.source import Source, source_of_arrays, source_of_file
-from ..image.image import Image
 from ..model.errors import InvalidError
 from ..sycl.queue.queue import Queue
-from .texture_levels import TEXTURES, levels_of_texture
 
 __all__ = ["open_source"]
 
@@ -63,6 +61,9 @@ def open_source(path: str, queue: Queue, *, time: int = 0, channels: Sequence[in
         levels = _levels_of_tiff(path)
         if levels is not None:
             return source_of_arrays(levels[0], axes=levels[1], time=time, channels=channels, name=name)
+    from ..image.image import Image  # volumes do not need it
+    from .texture_levels import TEXTURES, levels_of_texture
+
     suffix = os.path.splitext(lower)[1]
     if suffix in TEXTURES:
         levels = levels_of_texture(path, suffix, time)
