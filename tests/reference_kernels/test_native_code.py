@@ -145,6 +145,36 @@ def test_random_programs(
     np.testing.assert_array_equal(native[-1][number].view(np.uint32), executor[-1][number].view(np.uint32))
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("most", [10, 2**31 - 1, 2**51, 2**52 + 5, 2**63 - 1])
+def test_quotients(
+    run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], bits: int, most: int
+) -> None:
+    """Of numbers for which doubles serve, and of others; just below multiples, and negative ones."""
+    generator, count, signed = np.random.default_rng(most % 97), 640, np.dtype(f"i{bits // 8}")
+    kind, most = ("int" if bits == 32 else "long"), min(most, 2 ** (bits - 1) - 1)
+    text = f"""kernel void test(global const {kind} *a, global const {kind} *b, global {kind} *out)
+        {{ const size_t i = get_global_id(0); const {kind} x = a[i], y = b[i];
+          const u{kind} p = (u{kind})x, q = (u{kind})y;
+          out[4 * i] = x / y; out[4 * i + 1] = x % y; out[4 * i + 2] = ({kind})(p / q);
+          out[4 * i + 3] = ({kind})(p % q); }}"""
+    a = generator.integers(-most, most, count)
+    b = generator.integers(-most, most, count) // generator.choice([1, 3, 1000, most // 2 + 1], count)
+    b[::97], b[b == 0] = -1, 7
+    a[:20] = b[:20] // 4 * 3 - 1
+    a, b = a.astype(signed), b.astype(signed)
+    executor, native = both_ways(
+        monkeypatch, lambda mark: run(mark + text, "test", count, a, b, np.zeros((count, 4), signed))[-1]
+    )
+    assert all(functions)
+    np.testing.assert_array_equal(native, executor)
+    exact = [abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)]
+    np.testing.assert_array_equal(native[:, 0].astype(object), exact)
+    unsigned = np.dtype(f"u{bits // 8}")
+    np.testing.assert_array_equal(native[:, 2].view(unsigned), a.view(unsigned) // b.view(unsigned))
+    np.testing.assert_array_equal(native[:, 3].view(unsigned), a.view(unsigned) % b.view(unsigned))
+
+
 @pytest.mark.parametrize(("count", "bad"), [(333, 332), (333, 70), (64, 0), (640, 200)])
 def test_faults_name_the_same_work_item(
     run: Any, monkeypatch: pytest.MonkeyPatch, functions: list[int | None], count: int, bad: int
