@@ -3,7 +3,7 @@
 #define BINDLESS_KERNELS_INCLUDE_VIEWS_H
 
 #include "mode.h"
-#include "half.h"
+#include "reals.h"
 #include "bindless/filter/curve.h"
 #include "bindless/filter/view_table.h"
 
@@ -15,20 +15,6 @@
 #define NEAREST 1e-6f /* of texels to the source, as a share of the detector's distance */
 
 INLINED float clamp_to(float x, float low, float high) { return __builtin_fminf(__builtin_fmaxf(x, low), high); }
-
-/* An element of an array of floats, or of halves. */
-INLINED float real_at(global const uchar *array, ulong index, bool is_half)
-{
-    return is_half ? half_bits_to_float(((global const ushort *)array)[index]) : ((global const float *)array)[index];
-}
-
-INLINED void put_real(global uchar *array, ulong index, float value, bool is_half)
-{
-    if (is_half)
-        ((global ushort *)array)[index] = (ushort)float_to_half_bits(value);
-    else
-        ((global float *)array)[index] = value;
-}
 
 /* The integer nearest to a number of less than 2^22, without the conversions that GPUs have few units for. */
 struct whole {

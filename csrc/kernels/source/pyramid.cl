@@ -7,25 +7,10 @@
  * a texel of the next level covers 2 texels of an axis of even length, and 2 + 1/t of one of length 2 t + 1. A row of numbers
  * is along the first dimension of the launch, y along the second, z and images along the third. Bits 0 to 2 of the mode:
  * the arrays of numbers are halves, in the order of the arguments. */
-#include "mode.h"
-
-#include "half.h" /* after the extension that device.h enables */
+#include "reals.h"
 
 #define MEANS 0
 #define GRADIENTS 1
-
-INLINED float number_at(global const void *array, ulong place, bool is_half)
-{
-    return is_half ? half_bits_to_float(((global const ushort *)array)[place]) : ((global const float *)array)[place];
-}
-
-INLINED void put_number(global void *array, ulong place, float value, bool is_half)
-{
-    if (is_half)
-        ((global ushort *)array)[place] = (ushort)float_to_half_bits(value);
-    else
-        ((global float *)array)[place] = value;
-}
 
 INLINED uint half_of(uint size) { return size == 1 ? 1 : size / 2; }
 
@@ -75,7 +60,7 @@ INLINED float sum_of(global const void *array, bool is_half, ulong image, const 
                 if (x >= taps[0].count || y >= taps[1].count || z >= taps[2].count) continue;
                 const ulong row = (image * sizes[2] + taps[2].first + z) * sizes[1] + taps[1].first + y;
                 const ulong place = (row * sizes[0] + taps[0].first + x) * channels + channel;
-                sum += taps[0].weight[x] * taps[1].weight[y] * taps[2].weight[z] * number_at(array, place, is_half);
+                sum += taps[0].weight[x] * taps[1].weight[y] * taps[2].weight[z] * real_at(array, place, is_half);
             }
     return sum;
 }
@@ -97,7 +82,7 @@ kernel void bindless_pyramid_means(global const void *texels, global void *means
         const uint x = number / channels, z = (uint)(slice % halves[2]);
         const struct taps taps[3] = {taps_of(x, size_x), taps_of(y, size_y), taps_of(z, size_z)};
         const float mean = sum_of(texels, (mode & 1) != 0, slice / halves[2], sizes, taps, number % channels, channels);
-        put_number(means, (slice * halves[1] + y) * ((ulong)halves[0] * channels) + number, mean, (mode & 2) != 0);
+        put_real(means, (slice * halves[1] + y) * ((ulong)halves[0] * channels) + number, mean, (mode & 2) != 0);
     }
 }
 
@@ -113,8 +98,8 @@ kernel void bindless_pyramid_gradients(global const void *own, global const void
         const struct taps taps[3] = {taps_of(x, size_x), taps_of(y, size_y), taps_of(z, size_z)};
         const ulong place = (slice * size_y + y) * ((ulong)size_x * channels) + number;
         float sum = sum_of(next, (mode & 2) != 0, slice / size_z, from, taps, number % channels, channels);
-        if (own) sum += number_at(own, place, (mode & 1) != 0);
-        put_number(gradients, place, sum, (mode & 4) != 0);
+        if (own) sum += real_at(own, place, (mode & 1) != 0);
+        put_real(gradients, place, sum, (mode & 4) != 0);
     }
 }
 
