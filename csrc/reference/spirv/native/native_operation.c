@@ -77,15 +77,7 @@ static void vector_expression(struct blr_native_writer *w, const struct blr_reci
     switch (recipe->kind) {
     case BLR_RECIPE_TEST: blr_native_write(w, "v1 t = FLAGS(%u, %s(%s)); ", n, recipe->complement ? "~" : "", recipe->text); return;
     case BLR_RECIPE_LESSER: blr_native_write(w, "v%u t = SELECT(%u, %s, (v%u)a, (v%u)b); ", n, n, recipe->text, n, n); return;
-    case BLR_RECIPE_DIVIDE:
-        if (n >= 4) {
-            blr_native_write(w, "v%u t = (v%u)%s_lanes%u(a, b); ", n, n, recipe->text, n);
-            return;
-        }
-        blr_native_write(w, "%c%u q[64], d[64]; __builtin_memcpy(q, &a, sizeof q); __builtin_memcpy(d, &b, sizeof d); "
-                            "LANES q[i] = (%c%u)%s(q[i], d[i]); v%u t; __builtin_memcpy(&t, q, sizeof q); ",
-                         recipe->type, n, recipe->type, n, recipe->text, n);
-        return;
+    case BLR_RECIPE_DIVIDE: blr_native_write(w, "v%u t = (v%u)%s_lanes%u(a, b); ", n, n, recipe->text, n); return;
     case BLR_RECIPE_CONVERT:
         blr_native_write(w, "v%u t = (v%u)__builtin_convertvector(a, %c%u); ", to, to, vector_letter(recipe->to), to);
         return;
