@@ -11,7 +11,7 @@ import pytest
 import bindless as bl
 from bindless import device
 from bindless.compiler import native_code
-from tests.reference_kernels.test_native_code import functions
+from tests.reference_kernels.test_native_code import both_ways, functions
 
 __all__ = ["functions"]
 
@@ -80,14 +80,6 @@ def looks(mode: int) -> bl.PythonKernel:
     return look
 
 
-def both_ways(monkeypatch: pytest.MonkeyPatch, make: Any, call: Any) -> list[Any]:
-    results = []
-    for mode in (0, 1):
-        monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", str(mode))
-        results.append(call(make(mode)))
-    return results
-
-
 def test_every_read_where_lanes_diverge(
     monkeypatch: pytest.MonkeyPatch, functions: list[int | None], handles: Any
 ) -> None:
@@ -99,7 +91,7 @@ def test_every_read_where_lanes_diverge(
         queue.parallel_for(COUNT, kernel, images, places, out, 4).wait()
         return out.numpy(queue)
 
-    executor, native = both_ways(monkeypatch, looks, call)
+    executor, native = both_ways(monkeypatch, lambda mark: call(looks(int(mark[3]))))
     assert functions
     assert all(functions)
     assert np.isfinite(executor).all()
@@ -126,7 +118,7 @@ def test_writes_of_some_lanes(monkeypatch: pytest.MonkeyPatch, functions: list[i
         queue.parallel_for(COUNT, kernel, np.uint64(image), out).wait()
         return out.numpy(queue)
 
-    executor, native = both_ways(monkeypatch, writes, call)
+    executor, native = both_ways(monkeypatch, lambda mark: call(writes(int(mark[3]))))
     assert all(functions)
     i = np.arange(COUNT)
     np.testing.assert_array_equal(native[i % 3 != 0], 2 * i[i % 3 != 0])
@@ -160,7 +152,7 @@ def test_a_handle_that_is_none_names_its_work_item(
             queue.parallel_for(COUNT if local is None else bl.NdRange(COUNT, local), kernel, table, out).wait()
         return str(error.value)
 
-    executor, native = both_ways(monkeypatch, make, call)
+    executor, native = both_ways(monkeypatch, lambda mark: call(make(int(mark[3]))))
     assert all(functions)
     assert f"({bad})" in executor
     assert native == executor
@@ -184,12 +176,11 @@ def test_rounding_and_integers_of_floats(
           n[8 * i + 4] = min(k, j); n[8 * i + 5] = max(k, j); n[8 * i + 6] = min((uint)k, (uint)j);
           n[8 * i + 7] = max((ulong)k, (ulong)j); }}"""
     x = np.resize(NUMBERS, 100).astype(np.float32 if kind == "float" else np.float64)
-    results = []
-    for mode in ("0", "1"):
-        monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", mode)
-        outputs = np.zeros((100, 3), x.dtype), np.zeros((100, 8), np.int64)
-        results.append(run(f"// {mode}\n{text}", "test", 100, x, *outputs))
-    executor, native = results
+
+    def call(mark: str) -> Any:
+        return run(mark + text, "test", 100, x, np.zeros((100, 3), x.dtype), np.zeros((100, 8), np.int64))
+
+    executor, native = both_ways(monkeypatch, call)
     assert all(functions)
     bits = np.dtype(f"u{x.itemsize}")
     number = ~np.isnan(x)
@@ -212,10 +203,9 @@ def test_a_settled_value_that_lanes_compute_at_different_times(
             if (last > 50 + i) break; }
           out[i] = last; }"""
     p = np.arange(40, dtype=np.int32)
-    results = []
-    for mode in ("0", "1"):
-        monkeypatch.setenv("BINDLESS_REFERENCE_NATIVE", mode)
-        results.append(run(f"// {mode}\n" + text, "test", COUNT, p, np.int32(9), np.zeros(COUNT, np.int32))[-1])
+    executor, native = both_ways(
+        monkeypatch, lambda mark: run(mark + text, "test", COUNT, p, np.int32(9), np.zeros(COUNT, np.int32))[-1]
+    )
     wanted = []
     for i in range(COUNT):
         last = -1
@@ -228,5 +218,5 @@ def test_a_settled_value_that_lanes_compute_at_different_times(
                 break
         wanted.append(last)
     assert all(functions)
-    np.testing.assert_array_equal(results[1], wanted)
-    np.testing.assert_array_equal(results[0], wanted)
+    np.testing.assert_array_equal(native, wanted)
+    np.testing.assert_array_equal(executor, wanted)
