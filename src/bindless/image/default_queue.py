@@ -15,7 +15,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import as_usm_array
 
-__all__ = ["default_queue", "is_own", "queue_of_array"]
+__all__ = ["default_queue", "is_over", "is_own", "queue_of_array"]
 
 _HOST_TYPES = (DLDeviceType.cpu, DLDeviceType.cuda_host)
 
@@ -24,7 +24,7 @@ _of_devices: dict[Device, Queue] = {}
 _lock = Lock()
 
 
-def _is_over(queue: Queue) -> bool:
+def is_over(queue: Queue) -> bool:
     """Whether a queue takes no commands any more: it or its context was closed."""
     return queue.closed or queue.context.closed
 
@@ -33,9 +33,9 @@ def default_queue() -> Queue:
     """In order, on the default device, one for all images until it is closed."""
     global _default
     with _lock:
-        if _default is None or _is_over(_default):
+        if _default is None or is_over(_default):
             queue = Queue(in_order=True)
-            if _default is None or _is_over(_default):  # else a finalizer has made one meanwhile
+            if _default is None or is_over(_default):  # else a finalizer has made one meanwhile
                 _default = queue
         return _default
 
@@ -69,7 +69,7 @@ def _queue_in(array: UsmArray) -> Queue:
         if context is not default_context(device):
             return Queue(device, context, in_order=True)
         queue = _of_devices.get(device)
-        if queue is None or _is_over(queue) or queue.context is not context:
+        if queue is None or is_over(queue) or queue.context is not context:
             queue = _of_devices[device] = Queue(device, in_order=True)
         return queue
 

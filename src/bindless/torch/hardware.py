@@ -15,6 +15,7 @@ from ..bindless_images import sample_image
 from ..core import ownership
 from ..core.lock import Lock
 from ..image import Image
+from ..image.default_queue import is_over
 from ..model.image_handles import SampledImageHandle
 from ..sycl.queue.queue import Queue
 from .axes import mapped
@@ -245,7 +246,7 @@ def _queue(device: torch.device) -> Queue:
     stream = 0 if device.type == "cpu" else torch.cuda.current_stream(device).cuda_stream
     place = (-1 if device.type == "cpu" else device.index), stream
     queue = _queues.get(place)
-    if queue is None or queue.closed or queue.context.closed:
+    if queue is None or is_over(queue):
         if device.type == "cpu":
             queue = Queue("reference", in_order=True)
         else:
