@@ -64,20 +64,24 @@ def read_brick(source: Source, texels: TexelFormat, shape: Sequence[int], key: K
     bounds = np.stack([least, greatest], -1).astype(np.float32)
     if np.array_equal(least, greatest):  # not with not-a-number
         return Brick(key, None, bounds)
-    bounds = np.where(np.isnan(bounds), np.array([-np.inf, np.inf], np.float32), bounds)
     stored = texels.texels(numbers)
     channels = 4 if source.channels == 3 else source.channels
     if numbers.shape == (*shape, channels):
         whole = np.ascontiguousarray(stored)
-        return Brick(key, whole, bounds, bounds_of_cells(texels, whole[..., : source.channels]))
-    whole = np.empty((*shape, channels), texels.dtype)
-    z, y, x = stored.shape[:3]
-    whole[:z, :y, :x, : source.channels] = stored
-    whole[..., source.channels :] = 0
-    whole[:z, :y, x:] = whole[:z, :y, x - 1 : x]  # the outermost texels continue
-    whole[:z, y:] = whole[:z, y - 1 : y]
-    whole[z:] = whole[z - 1 : z]
-    return Brick(key, whole, bounds, bounds_of_cells(texels, whole[..., : source.channels]))
+    else:
+        whole = np.empty((*shape, channels), texels.dtype)
+        z, y, x = stored.shape[:3]
+        whole[:z, :y, :x, : source.channels] = stored
+        whole[..., source.channels :] = 0
+        whole[:z, :y, x:] = whole[:z, :y, x - 1 : x]  # the outermost texels continue
+        whole[:z, y:] = whole[:z, y - 1 : y]
+        whole[z:] = whole[z - 1 : z]
+    return Brick(key, whole, _without_nan(bounds), bounds_of_cells(texels, whole[..., : source.channels]))
+
+
+def _without_nan(bounds: Array) -> Array:
+    """Bounds of all numbers in place of those with a not-a-number."""
+    return np.where(np.isnan(bounds), np.array([-np.inf, np.inf], np.float32), bounds)
 
 
 def bounds_of_cells(texels: TexelFormat, image: Array) -> Array | None:
@@ -97,8 +101,7 @@ def bounds_of_cells(texels: TexelFormat, image: Array) -> Array | None:
             cells[tuple(before)] = most(cells[tuple(before)], part[tuple(follow)])
             part = cells
         ends.append(texels.numbers(part).reshape(-1, image.shape[3]))
-    bounds = np.stack(ends, -1)
-    bounds = np.where(np.isnan(bounds), np.array([-np.inf, np.inf], np.float32), bounds)
+    bounds = _without_nan(np.stack(ends, -1))
     return bounds.reshape(len(bounds), -1)
 
 

@@ -69,7 +69,6 @@ class Painter:
         self._values = self._picture = self._depths = usm_empty((1, 1, 1), np.float32, self._queue)
         self._tables: tuple[object, tuple[UsmArray, ...]] = (None, ())
         self._matter = usm_empty(len(store.table[10]), np.uint8, self._queue)
-        self._images = usm_empty(1, np.int32, self._queue)
         self._matter_of: tuple[object, int] = (None, 0)  # the table of opacities, and the store's writes
         self._coarser, self._of = 0, (0.0, "")
         self._last: View | None = None
@@ -240,13 +239,13 @@ class Painter:
         self._matter_of = opaque, self._store.writes
         if not len(images):
             return
-        self._images.close()
-        self._images = usm_empty(images.shape, images.dtype, self._queue).copy_from(images, self._queue)
+        numbers = usm_empty(images.shape, images.dtype, self._queue).copy_from(images, self._queue)
         cells, count = self._store.table[10], self._store.cells
         self._queue.parallel_for(
-            (len(images), count), self._kernels.find_matter, cells, count, self._images, windows, opaque, self._matter
+            (len(images), count), self._kernels.find_matter, cells, count, numbers, windows, opaque, self._matter
         )
         self._queue.wait()
+        numbers.close()
 
     def _diagonal(self) -> float:
         return math.hypot(*(n * s for n, s in zip(reversed(self._source.levels[0].shape), self._source.spacing)))
@@ -309,5 +308,5 @@ class Painter:
     def close(self) -> None:
         """Frees the pictures; the store stays."""
         self._queue.wait()
-        for array in (self._values, self._picture, self._depths, self._matter, self._images, *self._tables[1]):
+        for array in (self._values, self._picture, self._depths, self._matter, *self._tables[1]):
             array.close()

@@ -58,6 +58,18 @@ def span(start, step, size, enter, leave):
 
 
 @device_function
+def ray_of(view, rays, sizes, row, column):
+    """A pixel's ray: start, step from sample to sample, and the first and last sample within the texels."""
+    x, y, z = start_of(view, column + np.float64(0.5), row + np.float64(0.5))
+    x, y, z = np.float32(x), np.float32(y), np.float32(z)
+    dx, dy, dz = np.float32(view.ahead_x), np.float32(view.ahead_y), np.float32(view.ahead_z)
+    enter, leave = span(x, dx, np.float32(sizes[0, 0]), rays.first, rays.last)
+    enter, leave = span(y, dy, np.float32(sizes[0, 1]), enter, leave)
+    enter, leave = span(z, dz, np.float32(sizes[0, 2]), enter, leave)
+    return x, y, z, dx, dy, dz, math.ceil(enter - 0.5), math.floor(leave - 0.5)
+
+
+@device_function
 def leaves(at, step, first, size):
     """Samples until a ray leaves a brick along an axis, from a position after the brick's first texel."""
     if step > 0:
@@ -274,16 +286,9 @@ def kernels_for(channels: int) -> Kernels:
         row, column = pixel_of_tile(rays.width, rays.top)
         if row >= rays.height or column >= rays.width:
             return
-        u, v = column + np.float64(0.5), row + np.float64(0.5)
-        x, y, z = start_of(view, u, v)
-        x, y, z = np.float32(x), np.float32(y), np.float32(z)
-        dx, dy, dz = np.float32(view.ahead_x), np.float32(view.ahead_y), np.float32(view.ahead_z)
-        handles, bounds, sizes, facts, slots, cells = table[1], table[2], table[5], table[7], table[9], table[10]
-        enter, leave = span(x, dx, np.float32(sizes[0, 0]), rays.first, rays.last)
-        enter, leave = span(y, dy, np.float32(sizes[0, 1]), enter, leave)
-        enter, leave = span(z, dz, np.float32(sizes[0, 2]), enter, leave)
+        x, y, z, dx, dy, dz, step, last = ray_of(view, rays, table[5], row, column)
+        handles, bounds, facts, slots, cells = table[1], table[2], table[7], table[9], table[10]
         best, total = float4(np.float32(-math.inf)), float4(0.0)
-        step, last = math.ceil(enter - 0.5), math.floor(leave - 0.5)
         count = max(last - step + 1, 0)
         while step <= last:
             t = step + np.float32(0.5)
@@ -352,15 +357,8 @@ def kernels_for(channels: int) -> Kernels:
         row, column = pixel_of_tile(rays.width, rays.top)
         if row >= rays.height or column >= rays.width:
             return
-        u, v = column + np.float64(0.5), row + np.float64(0.5)
-        x, y, z = start_of(view, u, v)
-        x, y, z = np.float32(x), np.float32(y), np.float32(z)
-        dx, dy, dz = np.float32(view.ahead_x), np.float32(view.ahead_y), np.float32(view.ahead_z)
-        handles, bounds, sizes, facts, slots = table[1], table[2], table[5], table[7], table[9]
-        enter, leave = span(x, dx, np.float32(sizes[0, 0]), rays.first, rays.last)
-        enter, leave = span(y, dy, np.float32(sizes[0, 1]), enter, leave)
-        enter, leave = span(z, dz, np.float32(sizes[0, 2]), enter, leave)
-        step, last = math.ceil(enter - 0.5), math.floor(leave - 0.5)
+        x, y, z, dx, dy, dz, step, last = ray_of(view, rays, table[5], row, column)
+        handles, bounds, facts, slots = table[1], table[2], table[7], table[9]
         red, green, blue, clear = np.float32(0), np.float32(0), np.float32(0), np.float32(1)
         depth, front = np.float32(math.nan), float4(np.float32(math.nan))
         while step <= last and clear > _ENOUGH:

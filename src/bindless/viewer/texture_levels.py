@@ -10,6 +10,7 @@ import numpy as np
 from ..image.image import Image
 from ..image.picture_files.dds import read_dds
 from ..image.picture_files.ktx2 import read_ktx2
+from ..image.picture_files.textures import level_shape
 from ..model.arrays import Array
 from ..model.errors import InvalidError
 from ..sycl.queue.queue import Queue
@@ -47,15 +48,17 @@ def levels_of_texture(path: str, suffix: str, layer: int) -> tuple[list[Any], st
     levels = [level[layer] for level in texture.levels]
     if form.is_compressed:
         queue = Queue("reference")  # which decodes every format
-        sizes = [(max(shape[0] >> number, 1), max(shape[1] >> number, 1)) for number in range(len(levels))]
-        return [_Blocks(level, size, form.channel_type, queue) for level, size in zip(levels, sizes)], "yxc"
+        blocks = [
+            _Blocks(level, level_shape(shape, number), form.channel_type, queue) for number, level in enumerate(levels)
+        ]
+        return blocks, "yxc"
     return levels, "zyxc"[3 - len(shape) :]
 
 
 class _Blocks:
     """A level of compressed blocks, of which those are decoded that a part needs."""
 
-    def __init__(self, blocks: Array, shape: tuple[int, int], channel_type: str, queue: Queue) -> None:
+    def __init__(self, blocks: Array, shape: tuple[int, ...], channel_type: str, queue: Queue) -> None:
         self._blocks, self._channel_type, self._queue = blocks, channel_type, queue
         first = self._decode(blocks[:1, :1])
         self.shape, self.dtype = (*shape, first.shape[2]), first.dtype
