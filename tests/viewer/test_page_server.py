@@ -5,6 +5,10 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import socket
+import struct
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,6 +76,20 @@ def test_the_page_and_its_parts_need_the_token_and_no_network(server: PageServer
 def test_other_origins_are_refused(server: PageServer, headers: dict[str, str]) -> None:
     assert ask(server, "info", **headers)[0] == 403
     assert ask(server, "ping", {}, **headers)[0] == 403
+
+
+def test_a_page_that_goes_in_the_midst_prints_nothing(server: PageServer, capfd: pytest.CaptureFixture[str]) -> None:
+    """Its connection is reset while the server waits for the next request."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", server.address.partition(str(server.port))[2] + "page.js")
+    assert connection.getresponse().status == 200
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+    end = time.monotonic() + 30
+    while any("process_request_thread" in thread.name for thread in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_own_names_are_served(server: PageServer) -> None:

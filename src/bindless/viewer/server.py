@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -94,6 +95,11 @@ class _Server(ThreadingHTTPServer):
     session: Session
     token: str
     hosts: set[str]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of a page that went in the midst of a request, at any point of it."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
